@@ -34,7 +34,7 @@ def available() -> dict[str, Any]:
 
 
 def select(wanted: str) -> tuple[str, Any]:
-    """Return name and module of the version that is wanted; the fastest if none is named."""
+    """Return name and module of the requested version; the fastest by default."""
     if wanted and wanted not in VERSIONS:
         raise MissingDependencyError(
             f"FLAGSTONE_CPU must be one of {', '.join(VERSIONS)}, got {wanted!r}"

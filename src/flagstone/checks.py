@@ -49,7 +49,7 @@ def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
 
 
 def frame_names(X: Any) -> list[str] | None:
-    """Return the names of a frame's columns; None where they have none, or numbers."""
+    """Return the names of a frame's columns; None if they have none, or numbers."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of Arrow; of the others
     if not names or not all(isinstance(name, str) for name in names):
         return None

@@ -127,7 +127,7 @@ def _listed_rows(finding: Finding) -> Array:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two findings side by side; true where they give the same answer.
+    """Two findings side by side; true if they give the same answer.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Comparison:
 
 
 def compare(a: Finding, b: Finding) -> Comparison:
-    """Say whether two findings give one answer, what they share, and where they part.
+    """Say whether two findings give the same answer, what they share, and where they differ.
 
     Examples
     --------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The rules that fit V*, where there is more than one.
+    """The rules that fit V*, if there is more than one.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Credibility:
 
     @property
     def is_unmeasured(self) -> bool:
-        """Whether there was no second pass over the rows, and one could tell more."""
+        """Whether there was no second pass over the rows, and one would say more."""
         g = self._promises
         if g is None or g.certified.span is None:
             return False
@@ -112,7 +112,7 @@ class Credibility:
 
     @property
     def exceeded(self) -> float | None:
-        """How many misfits were allowed for, where there are more; None where not, or unknown."""
+        """The allowed number of misfits if there are more; None otherwise, or if unknown."""
         g, misfits = self._promises, self._finding.rows.misfits
         if g is None or misfits is None or self._finding.is_empty:
             return None
@@ -124,7 +124,7 @@ class Credibility:
 
     @cached_property
     def plateau(self) -> Plateau | None:
-        """Thresholds that give a more stable space, or the first rule where the answer is ⊥."""
+        """Thresholds that give a more stable space, or the first rule if the answer is ⊥."""
         finding, g = self._finding, self._promises
         V, stairs = finding.subspace, finding.stairs
         if g is None or V is None:
@@ -161,7 +161,7 @@ class Credibility:
 
     @cached_property
     def alternatives(self) -> Alternatives | None:
-        """How many rules fit V*, and which one this is; None where it is the only one."""
+        """How many rules fit V*, and which one this is; None if it is the only one."""
         V, question = self._finding.subspace, self._finding.question
         answer, order = self._finding.answer, self._finding.field.order
         if V is None or not isinstance(question, ParityQuestion) or answer.is_bottom:

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter that a message speaks of, alone or with a value.
+    """A parameter in a message, with or without a value.
 
     Python users read its name in Python; the command line turns ``t_max`` into ``--t-max``.
 
@@ -60,7 +60,7 @@ class CaptureError(InputError):
 
 
 class EntryTypeError(InputError, TypeError):
-    """An entry is no number at all."""
+    """An entry is not a number."""
 
 
 class WindowError(InputError):
@@ -68,7 +68,7 @@ class WindowError(InputError):
 
 
 class BottomError(FlagstoneError, ValueError):
-    """A prediction was asked of an answer that has none: ⊥, or a rule that only the coins chose."""
+    """The answer predicts nothing: it is ⊥, or a rule that only the coins chose."""
 
 
 class FormatError(FlagstoneError, ValueError):

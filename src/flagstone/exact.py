@@ -1,4 +1,4 @@
-"""Numbers, exactly: from text, from objects, from the columns of a frame; none passes a float.
+"""Numbers, exactly: from text, objects and columns of a frame, never through a float.
 
 Python's own limit of digits plays no part.
 """

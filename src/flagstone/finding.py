@@ -1,4 +1,4 @@
-"""Finding: one frozen value that holds everything worth saying or saving about an answer."""
+"""Finding: one frozen value with everything that is known about an answer."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @cached_property
     def spaces(self) -> NestedSpaces | None:
-        """The levels of the flag, the smallest first; None where rows take long to place there."""
+        """The levels of the flag, the smallest first; None if placing rows would take long."""
         if self.flag is None or self.flag.dim > MOST_COUNTED:
             return None
         return NestedSpaces.of_flag(self.flag, [level.dim for level in self.stairs.levels[::-1]])
@@ -169,7 +169,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @cached_property
     def credibility(self) -> Credibility:
-        """How far the rows support the answer, and where a better window may lie."""
+        """How far the rows support the answer, and where a better window may be."""
         return Credibility(self)
 
     @property
@@ -179,12 +179,12 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def is_answer(self) -> bool:
-        """Whether there is something to act on: neither ⊥, nor nothing kept, nor unsupported."""
+        """Whether the answer is usable: not ⊥, not empty, and supported by the rows."""
         return not (self.answer.is_bottom or self.is_empty or self.support == "none")
 
     @property
     def alternatives(self) -> Alternatives | None:
-        """How many rules fit, and how this one was chosen; None where it is the only one."""
+        """How many rules fit, and how this one was chosen; None if it is the only one."""
         return self.credibility.alternatives
 
     @cached_property
@@ -214,7 +214,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def unlisted(self) -> str | None:
-        """How many equations `lines` leaves out because they are no news; None for none."""
+        """How many equations `lines` omits because the encoding implies them; None without any."""
         return text.unlisted(self)
 
     @property
@@ -229,7 +229,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def caution(self) -> str | None:
-        """A warning where more rows do not fit than was allowed for."""
+        """A warning if more rows do not fit than was allowed for."""
         return text.caution(self)
 
     @property
@@ -239,7 +239,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said beside the headline: caution, rows not used, hint, other rules."""
+        """Remarks below the headline: caution, unused rows, hint, other rules."""
         return text.notes(self)
 
     @property

@@ -1,4 +1,4 @@
-"""Rows against a finding: which fit, how many, and what is predicted."""
+"""Rows against a finding: which rows fit, how many, and predictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Exact counts on given rows; unlike a guarantee, a fact about these rows alone.
+    """Exact counts on given rows; unlike a guarantee, they are only about these rows.
 
     Measurements of different rows add up with ``+``.
 
@@ -73,7 +73,7 @@ class Measurement:
         )
 
     def first(self, most: int) -> Measurement:
-        """Return the same counts with the first places alone."""
+        """Return the same counts with only the first places."""
         return replace(self, places=self.places[:most], values=self.values[:most])
 
     def agrees(self, dims: Sequence[int], kept: int) -> bool:
@@ -84,7 +84,7 @@ class Measurement:
         return len(self.levels) == len(dims) and known.get(kept, self.uncovered) == self.uncovered
 
     def share(self, count: int | None) -> float | None:
-        """Return a count of these rows as a share of them; None where they were not counted."""
+        """Return a count of these rows as a share of them; None if they were not counted."""
         return None if count is None else count / self.read if self.read else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def measure(
 
 
 def predict(finding: Finding, rows: Rows) -> Array:
-    """Return for each row an element: the label, or 1 where the row fits and 0 elsewhere.
+    """Return for each row an element: the label, or 1 if the row fits and 0 if not.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def predict(finding: Finding, rows: Rows) -> Array:
 
 
 def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:
-    """Return for each row whether V* holds it; without labels, whether it does with some label.
+    """Say for each row whether V* contains it; without labels, whether it does with some label.
 
     Outside of V*, the rows do not determine the answer.
     """

@@ -1,4 +1,4 @@
-"""How frames are written: hexadecimal digits or bits, as receivers and people put them down.
+"""How frames are written: hexadecimal digits or bits, as receivers and people write them.
 
 ``{41}cfb9f00d648`` is a row of 41 bits, the first bit being the most significant one of the first
 digit; without a length a row has all the bits of its digits. Between digits there may be blanks,

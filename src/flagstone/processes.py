@@ -1,4 +1,4 @@
-"""Several processes, and signals that wait for the end of a block."""
+"""Several processes, and signals that wait until nothing can be lost."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _start_trackers() -> None:
 
 
 def check_jobs(n_jobs: int) -> None:
-    """Refuse a number of processes that says nothing."""
+    """Refuse an invalid number of processes."""
     if n_jobs == 0:
         raise InputError("n_jobs must not be 0 (1 is serial, -1 all processors)")
 

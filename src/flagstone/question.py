@@ -116,14 +116,14 @@ class Question:
     def misfits(
         self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
     ) -> Array | None:
-        """Say of each row whether it breaks the answer; None where there is nothing to break.
+        """Say for each row whether it breaks the answer; None if there is nothing to break.
 
         ``outside`` says for each row whether it lies outside V*, if V* is known.
         """
         return ~answer.check(rows) if outside is None else outside
 
     def predict(self, answer: Any, rows: Rows) -> Array:
-        """Return for each row an element: the label, or 1 where the row fits and 0 elsewhere."""
+        """Return for each row an element: the label, or 1 if the row fits and 0 if not."""
         return np.asarray(answer.check(rows)).astype(answer.field.dtype)
 
     #: Whether only rows outside V* can break the answer.

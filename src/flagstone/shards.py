@@ -175,7 +175,7 @@ class MemoryShard:
 
 @dataclass(frozen=True)
 class ShardSummary:
-    """What the first pass keeps of one shard, or of several put together.
+    """What the first pass keeps of one shard, or of several merged ones.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class ShardSummary:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], task: ShardTask) -> ShardSummary:
-        """Read what `to_dict` wrote; ValueError for anything that is no summary for this task."""
+        """Read what `to_dict` wrote; ValueError if it is not a summary for this task."""
         fields = {"summary": str, "pilot": str | None, "sizes": list, "skipped": int}
         check_fields(values, {**fields, "labels": list | None})
         like = task.empty()
@@ -263,7 +263,7 @@ def _tally(elements: Array) -> dict[Any, int]:
 
 
 def too_few(asked: int, found: int) -> InputError:
-    """Return what to say where fewer rows count than were asked for."""
+    """Return the error for fewer rows than requested."""
     return InputError(
         Parameter("max_rows", asked), f" asks for more rows than there are ({found:,})"
     )
@@ -336,7 +336,7 @@ def summarize_shard(
 
 @dataclass(frozen=True)
 class ShardReview:
-    """What reading one shard again shows, or several put together.
+    """What the second pass counts in one shard, or in several merged ones.
 
     Attributes
     ----------
@@ -388,7 +388,7 @@ def review_shard(
     shown: int,
     alone: float | None,
 ) -> ShardReview:
-    """Pass over the rows of a shard a second time: certify, count what does not fit, say where.
+    """Read the rows of a shard again: certify, count rows that do not fit, say where they are.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def sure(confidence: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, rounded up to one decimal, or to two digits where that is more.
+    """A share in percent, rounded up to one decimal, or to two digits if that is more precise.
 
     >>> percent(0.0412), percent(0.0), percent(0.000123)
     ('4.2 %', '0 %', '0.013 %')
@@ -127,7 +127,7 @@ def checks(finding: Finding) -> tuple[str, ...]:
 
 
 def unlisted(finding: Finding) -> str | None:
-    """How many equations are not listed because they are no news; None if all are listed."""
+    """How many equations are omitted because the encoding implies them; None without any."""
     found = finding.news
     if found is None or not (found.implied or found.constants):
         return None
@@ -228,13 +228,13 @@ def _is_no_news(finding: Finding) -> bool:
 
 
 def notes(finding: Finding) -> list[str]:
-    """The notes below the headline: caution, rows not used, hint, other rules."""
+    """Remarks below the headline: caution, unused rows, hint, other rules."""
     said = (caution(finding), unused_rows(finding), hint(finding), alternatives(finding))
     return [note for note in said if note is not None]
 
 
 def caution(finding: Finding) -> str | None:
-    """A warning where more rows do not fit than was allowed for; None where not, or not counted."""
+    """A warning if more rows do not fit than was allowed for; None otherwise, or if not counted."""
     g, misfits, allowed = finding.promises, finding.rows.misfits, finding.credibility.exceeded
     if g is None or misfits is None or allowed is None:
         return None
@@ -285,7 +285,7 @@ def hint(finding: Finding) -> str | None:
 
 
 def alternatives(finding: Finding) -> str | None:
-    """How many rules fit, and which this is; None where it is the only one."""
+    """How many rules fit, and which one this is; None if it is the only one."""
     others = finding.alternatives
     if others is None:
         return None

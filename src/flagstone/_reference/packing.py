@@ -34,7 +34,7 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[Words, bool]:
 
 
 def gf2_lengths(rows: Words) -> NDArray[np.int64]:
-    """Return how many columns reach up to the last bit of each row; 0 if it has none."""
+    """Return the number of columns up to the last set bit of each row; 0 without one."""
     octets = rows.astype("<u8", copy=False).view(np.uint8)
     bits = np.unpackbits(octets, axis=1, bitorder="little")[:, ::-1]
     return np.where(bits.any(axis=1), bits.shape[1] - bits.argmax(axis=1), 0)

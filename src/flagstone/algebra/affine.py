@@ -99,7 +99,7 @@ class AffineSubspace:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no point in it."""
+        """Whether it contains no point."""
         return self._point is None
 
     @property

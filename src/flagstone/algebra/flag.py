@@ -284,7 +284,7 @@ class Flag:
     def of_basis(
         cls, field: Field, dim: int, basis: Rows, counts: Array, n_rows: int, n_shards: int = 1
     ) -> Flag:
-        """Return the flag that a counted basis describes, or say why it describes none."""
+        """Return the flag that a counted basis describes; raise an error if it describes none."""
         if len(counts) and (counts[-1] < 1 or (np.diff(counts) > 0).any()):
             raise InputError("the counts of a flag must be falling positive integers")
         if n_shards < 1 or not sum(counts.tolist()) <= checked_total(0, n_rows):

@@ -1,4 +1,4 @@
-"""Rows in internal form: append a column, blank out, sort, put pieces together, walk in chunks."""
+"""Rows in internal form: append a column, blank out, sort, join pieces, iterate in chunks."""
 
 from __future__ import annotations
 

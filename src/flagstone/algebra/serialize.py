@@ -44,7 +44,7 @@ def flag_to_bytes(
 
 
 def flag_from_bytes(data: bytes) -> tuple[Field, int, Rows, Array, int, int]:
-    """Return what `flag_to_bytes` was given; a counted basis may still describe no flag."""
+    """Return what `flag_to_bytes` got; the counted basis may still not describe a flag."""
     header, body = _open(data)
     field = _field(header)
     dim = _number(header, "dim", 1, _MOST_COLUMNS)

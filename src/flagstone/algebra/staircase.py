@@ -14,7 +14,7 @@ class Plateau(Level):
 
     @property
     def breadth(self) -> float:
-        """How wide it is beside the noise of its ends: counts vary by their roots."""
+        """Its width relative to the noise of its ends: counts vary by their square roots."""
         return math.sqrt(self.last) - math.sqrt(self.first - 1)
 
 

@@ -268,7 +268,7 @@ def _term(field: Field, value: Any, name: str) -> tuple[str, str]:
 
 
 def modulus(field: Field) -> str:
-    """Return the remark that says where an equation holds; nothing over GF(2) and QQ."""
+    """Return the modulus written after an equation; nothing over GF(2) and QQ."""
     if field.order in (None, 2):
         return ""
     return f" (mod {field.order})" if field.degree == 1 else f" (in {field.name})"

@@ -219,7 +219,7 @@ class Constraints(Equations):
 
     @property
     def span(self) -> Subspace:
-        """The equations (a, b) that follow from these: all of them where no row obeys."""
+        """The equations (a, b) that follow from these: all equations if no row obeys."""
         return Subspace.full(self.dim + 1, self.field) if self.is_bottom else super().span
 
     @cached_property
@@ -230,12 +230,12 @@ class Constraints(Equations):
 
     @property
     def subspace(self) -> Subspace | AffineSubspace:
-        """The rows that obey: a subspace where all right-hand sides are 0, else an affine one."""
+        """The rows that obey: a subspace if all right-hand sides are 0, else an affine one."""
         return self.solutions if (self.rhs != 0).any() else self.solutions.direction
 
     @property
     def basis_lines(self) -> tuple[str, ...]:
-        """The rows that obey, written down: a basis, after a point where there is a constant."""
+        """The rows that obey, as text: a basis, after a point if there is a constant."""
         V, F = self.subspace, self.field
         points = [V.point] if isinstance(V, AffineSubspace) and not V.is_empty else []
         rows = V.direction.basis if isinstance(V, AffineSubspace) else V.basis

@@ -205,7 +205,7 @@ class ParityRule(Answer):
         return self.field.sub(elements, predicted)
 
     def check(self, X: Any, y: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Say of each labelled row whether the rule holds on it."""
+        """Say for each labelled row whether the rule holds."""
         return np.asarray(self.syndrome(X, y) == 0, dtype=bool)
 
     @property

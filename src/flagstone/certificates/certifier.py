@@ -41,7 +41,7 @@ Outcomes = Counter[tuple[int, int]]
 
 
 class Certifier:
-    """Certifies a window of thresholds for flags in arrival order, from rows drawn one by one.
+    """Certifies a window of thresholds for flags in arrival order, from independent rows.
 
     Make one with `of_pilot`, from the flag of the first tenth of the rows (`pilot_rows`); give it
     all the others with `update`, in the order they come; ask it with `certificate`. For shards,
@@ -99,7 +99,7 @@ class Certifier:
     def of_pilot(
         cls, pilot: Flag, n_rows: int, window: Window, *, confidence: Share = 0.99
     ) -> Certifier:
-        """Decide what to look at, from the flag of the pilot rows and public numbers alone.
+        """Decide what to count, from the flag of the pilot rows and public numbers only.
 
         Parameters
         ----------

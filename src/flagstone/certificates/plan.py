@@ -1,4 +1,4 @@
-"""What a certificate looks at, decided on pilot rows alone: spaces, pieces, shares of δ.
+"""What a certificate counts, decided on pilot rows only: spaces, pieces, shares of δ.
 
 Nothing here affects validity, which needs only that the choice was made before the certifying rows
 were seen; it decides how much they prove. The constants were settled on eight laws (uniform,

@@ -1,4 +1,4 @@
-"""Serial dependence: are neighbouring rows more alike than rows that were drawn one by one?"""
+"""Serial dependence: are neighbouring rows more alike than independent rows?"""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _check_version(path: str | Path, version: Any) -> None:
 def open_ledger(
     path: str | Path, kind: str, take: Take, fields: Mapping[str, type] | None = None
 ) -> Iterator[Ledger]:
-    """Open a ledger for appending, for this run alone, as :func:`read_ledger` reads it.
+    """Open a ledger for appending, for this run only, as :func:`read_ledger` reads it.
 
     Opening writes nothing.
 

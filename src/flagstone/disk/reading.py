@@ -46,7 +46,7 @@ def _check_kind(path: str | Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise InputError(f"{path} is no regular file, and is not read")
     if found.st_size > MOST_BYTES:
-        raise FormatError(f"{path}: no file of ours (it is larger than 1 GB)")
+        raise FormatError(f"{path}: not a file of flagstone (it is larger than 1 GB)")
 
 
 def parse_json(data: bytes) -> Any:
@@ -92,7 +92,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def json_checksum(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a JSON object: with sorted keys, no spaces, and ASCII alone.
+    """Return the SHA-256 of a JSON object: with sorted keys, no spaces, and ASCII only.
 
     ValueError for numbers that JSON does not have.
     """
@@ -103,7 +103,7 @@ def json_checksum(document: Mapping[str, Any]) -> str:
 def check_fields(
     record: Any, must: Mapping[str, Kind], may: Mapping[str, Kind] | None = None
 ) -> dict[str, Any]:
-    """Return a JSON object that has all fields it must have, no unknown one, and their types.
+    """Return a JSON object that has all required fields of the right types, and no others.
 
     ``float`` stands for any finite number; nothing else takes a truth value for a number.
 

@@ -23,7 +23,7 @@ from flagstone.tables.partitions import Partition
 
 
 class ClusterError(FlagstoneError, RuntimeError):
-    """The cluster, not the data, is why there is no answer; the message says what to do."""
+    """The cluster failed, not the data; the message says what to do."""
 
 
 class DaskExecutor:

@@ -260,7 +260,7 @@ def check(
     max_misfits: int = 5,
     **options: Any,
 ) -> Measurement:
-    """Count the rows in partitions that break a finding, and say where the first of them stand.
+    """Count the rows in partitions that break a finding, and say where the first ones are.
 
     Parameters as of `ask`.
     """

@@ -95,7 +95,7 @@ def _on_basis(masses: list[float], field: Field, name: str) -> Finite:
 
 
 def rare_direction(dim: int, m: int, field: FieldLike = 2) -> Mixture:
-    """Return the paper's :math:`\\mathcal{D}_m`: a rare direction beside a proper subspace.
+    """Return the paper's :math:`\\mathcal{D}_m`: a proper subspace and a rare direction.
 
     Uniform on the span of all unit vectors but the last with probability :math:`1 - 1/m`, else the
     last one. The span of ``m`` rows misses it with probability :math:`(1-1/m)^m \\approx 0.37`:

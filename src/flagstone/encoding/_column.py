@@ -484,7 +484,7 @@ class Mod(ColumnEncoder):
 
 
 class Above(ColumnEncoder):
-    """1 where a number is greater than a bound."""
+    """1 if a number is greater than a bound, else 0."""
 
     kind = "above"
     usage = "above:3.5 - 1 where the number is greater"
@@ -526,7 +526,7 @@ class Above(ColumnEncoder):
 
 
 class OneHot(_Listed):
-    """Every listed value has a column, which is 1 where the value stands."""
+    """Every listed value has a column, which is 1 in rows with this value."""
 
     kind = "onehot"
     usage = "onehot:red,green,blue - one column per listed value"
@@ -577,7 +577,7 @@ ENCODERS: dict[str, type[ColumnEncoder]] = {
 
 
 def number_text(field: Field, value: Any) -> str:
-    """Return an element as people write it: over QQ as a decimal where that is exact and short.
+    """Return an element as people write it: over QQ as a decimal if that is exact and short.
 
     >>> from flagstone import QQ
     >>> number_text(QQ, Fraction(5363, 100)), number_text(QQ, Fraction(1, 3))

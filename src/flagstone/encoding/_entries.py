@@ -173,7 +173,7 @@ def above(values: Array, bound: str) -> Array:
 
 
 def past_floats(bound: str) -> bool:
-    """Say whether whole numbers beside a bound could not be told apart as floats."""
+    """Say whether whole numbers near a bound would be equal as floats."""
     return abs(exact_rational(bound)) >= 2**52
 
 

@@ -39,7 +39,7 @@ def cells(
 
 
 def worded(encoding: Encoding, row: Array) -> str:
-    """Return an equation (a | b) over the columns of a table, in words where it is of categories.
+    """Return an equation (a | b) over the columns of a table, in words if it is about categories.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, weights_count_rows: bool = False
     ) -> Self:
-        """Fit on rows, with their labels where the learner asks for them.
+        """Fit on rows, with labels if the learner needs them.
 
         Parameters
         ----------
@@ -376,7 +376,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def formula_(self) -> str:
-        """The answer as text, with a word of warning where it says nothing about the rows."""
+        """The answer as text, with a warning if it says nothing about the rows."""
         finding = self._ask()
         text, note = finding.answer.text, finding.title if finding.is_empty else self._legend
         gap = "\n" if "\n" in text else "  "

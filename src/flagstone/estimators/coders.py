@@ -31,7 +31,7 @@ class LabelCoder:
 
     @classmethod
     def of(cls, classes: Array, field: Field, *, closed: bool = False) -> LabelCoder:
-        """Return the coder of sorted distinct labels, or say why there is none."""
+        """Return the coder of sorted distinct labels, or raise an error."""
         if field.order is None:
             return cls(classes, field, True, closed)
         check_classification_targets(classes)
@@ -58,7 +58,7 @@ class LabelCoder:
         return self.classes.dtype.kind == "b" or self.field.order in (None, len(self.classes))
 
     def encode(self, labels: Array) -> Array:
-        """Return the elements of labels, or name the first one that has none."""
+        """Return the elements of labels; raise for the first unknown one."""
         if self.by_value:
             return self._elements(labels)
         place = np.clip(np.searchsorted(self.classes, labels), 0, len(self.classes) - 1)
@@ -137,7 +137,7 @@ class SignCoder:
 
     @classmethod
     def of(cls, classes: Array, *, closed: bool = False) -> SignCoder:
-        """Return the coder of one or two labels, or say why there is none."""
+        """Return the coder of one or two labels, or raise an error."""
         check_classification_targets(classes)
         if len(classes) > 2:
             raise InputError(

@@ -114,7 +114,7 @@ def plain_table(X: Any) -> Any:
 
 
 def named_columns(table: Any) -> Any | None:
-    """Return what tells every release of scikit-learn the names of a frame; None for no frame.
+    """Return an object whose column names every scikit-learn reads; None without a frame.
 
     That is a frame of pandas as it is, and an Arrow table without rows for any other.
     """
@@ -145,7 +145,7 @@ def checked_counts(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:
-    """Return the names of the columns, x0, x1, … where they have none.
+    """Return the names of the columns, or x0, x1, … without names.
 
     ``input_features`` that are others are refused in scikit-learn's words.
     """

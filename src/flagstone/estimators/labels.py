@@ -64,7 +64,7 @@ def named_classes(classes: Any) -> Array | None:
 
 
 def distinct(labels: Array) -> Array:
-    """Return the sorted distinct labels, without sorting where two numbers tell all."""
+    """Return the sorted distinct labels, without sorting if there are only two numbers."""
     if labels.dtype.kind in "bui" and len(labels):
         low, high = labels.min(), labels.max()
         if low == high:
@@ -94,7 +94,7 @@ def some_of(labels: Sequence[Any], say: Callable[[Any], str] = repr) -> str:
 
 
 def legend(classes: Array | None) -> str:
-    """Say which element each label is, where labels are numbered."""
+    """Say which element each label is, if labels are numbered."""
     numbered = [] if classes is None else list(enumerate(classes.tolist()))
     return some_of(numbered, lambda pair: f"{pair[1]!r} is {pair[0]}")
 

@@ -34,7 +34,7 @@ class LinearRuleClassifier(RuleReader, SpanClassifier):
 
     @property
     def answer_(self) -> ParityRule:
-        """The rule as a value of its own: it predicts, prints and compares itself."""
+        """The rule as a value that predicts, prints and compares."""
         answer = self._ask().answer
         assert isinstance(answer, ParityRule)
         return answer

@@ -39,7 +39,7 @@ class SpanLearner(TransformerMixin, SpanEstimator):  # type: ignore[misc]
         return self.constraints_.syndrome(self._rows(X))
 
     def transform(self, X: Any) -> Array:
-        """Return the syndrome: one column per equation, zero where it holds."""
+        """Return the syndrome: one column per equation, zero if it holds."""
         return self.syndrome(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -186,13 +186,13 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
 
     @property
     def answer_(self) -> ParityRule:
-        """The rule as a value of its own."""
+        """The rule as a value."""
         check_is_fitted(self)
         return self._answer
 
     @property
     def formula_(self) -> str:
-        """The rule as text, with the labels that are no field elements."""
+        """The rule as text, with labels that are not field elements."""
         text = self.answer_.text
         note = legend(None if self._coder.by_value else self._coder.classes)
         return f"{text}  # {note}" if note else text

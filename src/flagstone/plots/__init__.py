@@ -1,4 +1,4 @@
-"""Displays: objects that keep the numbers of a figure and draw them when asked.
+"""Displays: objects that keep the numbers of a figure and draw them on request.
 
 Importing this package does not import matplotlib; drawing does.
 """

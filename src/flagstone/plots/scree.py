@@ -103,7 +103,7 @@ class ScreeDisplay(Display):
 
     @property
     def chosen(self) -> Level | None:
-        """The step of the answer; None for {0}, and where nothing was chosen."""
+        """The step of the answer; None for {0}, and if nothing was chosen."""
         return next((s for s in self.stairs.levels if s.dim == self.chosen_dim), None)
 
     @property

@@ -1,4 +1,4 @@
-"""The levels of a flag, each with what would be the answer there: a slider goes through them.
+"""The levels of a flag, each with the answer it would give, for a slider.
 
 Without a script they are a list that unfolds; on paper, a table.
 """

@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds everything and asks the network for nothing.
+"""The report: one HTML page that contains everything and loads nothing.
 
 Every text that came from data (column names, file names, labels, the command) is escaped. The page
 says everything without a script; the one that it has, a slider and buttons that copy, is admitted

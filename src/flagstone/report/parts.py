@@ -1,4 +1,4 @@
-"""Small pieces of a page: lists that say where they end, tables, texts to be copied."""
+"""Small parts of a page: lists with a limit, tables, texts to copy."""
 
 from __future__ import annotations
 

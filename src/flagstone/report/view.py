@@ -37,7 +37,7 @@ class AnswerView:
         return out + self.notations(finding)
 
     def notations(self, finding: Finding) -> str:
-        """Return the answer as masks and as an expression, as far as there are such."""
+        """Return the answer as masks and as an expression, if it has them."""
         answer, out = finding.answer, []
         encoding = finding.encoding
         plain = encoding.degree == 1 and all(

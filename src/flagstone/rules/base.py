@@ -82,7 +82,7 @@ class SpanRule(ABC):
             )
 
     def n_rows(self, coins: Coins) -> int | None:
-        """How many of the first ``draw_rows`` rows are used; None where all are.
+        """How many of the first ``draw_rows`` rows are used; None if all are.
 
         >>> from flagstone.rules import IndexRule
         >>> 500 < IndexRule(draw_rows=1000).n_rows(Coins(7)) <= 1000
@@ -156,7 +156,7 @@ class SpanRule(ABC):
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing was said about the window but eps."""
+        """Whether the window was given by eps only."""
         given = (self.rho, self.t_min, self.t_max)
         return given == (None, None, None) and not self.contamination
 

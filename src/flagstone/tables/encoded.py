@@ -1,4 +1,4 @@
-"""Encoded batches: rows over a field, each of which knows where it stands.
+"""Encoded batches: rows over a field, each with its place in a file.
 
 `first_rows` and `without_repeats` say which rows of a table count; `prefetch` reads the next rows
 while the last ones are counted; `RowCache` keeps those that are read twice.
@@ -68,7 +68,7 @@ class EncodedBatch:
 
     @property
     def packed(self) -> Array:
-        """The rows as a matrix that is equal where they are, and as small as they are kept."""
+        """The rows as a small matrix that is equal if the rows are."""
         return self._labelled(self.rows.words if isinstance(self.rows, BitRows) else self.rows)
 
     def _labelled(self, features: Array) -> Array:
@@ -80,12 +80,12 @@ class EncodedBatch:
         return (self.file, *self.batch.after)
 
     def place(self, index: int) -> Place:
-        """Say where a row of this batch stands."""
+        """Say where a row of this batch is in its file."""
         at = index if self.index is None else int(self.index[index])
         return self.batch.place(self.path, at)
 
     def chosen(self, rows: Any) -> EncodedBatch:
-        """Return some of the rows, by a mask or a slice; each still knows where it stands."""
+        """Return some of the rows, by a mask or a slice, with their places."""
         index = np.arange(len(self)) if self.index is None else self.index
         labels = None if self.labels is None else self.labels[rows]
         return dataclasses.replace(self, rows=self.rows[rows], labels=labels, index=index[rows])

@@ -35,7 +35,7 @@ class JsonLinesReader(Reader):
         self.columns = tuple(first[1])
 
     def batches(self, asked: Request) -> Iterator[Batch]:
-        """Yield the columns as arrays of what the lines hold."""
+        """Yield the values of the lines as arrays, one per column."""
         columns = asked.columns
         offset, line, row = asked.start or (0, 1, 1)
         for block, after, done in line_blocks(self.path, offset):

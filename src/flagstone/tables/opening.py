@@ -51,11 +51,11 @@ _MUST: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 class ReadingError(InputError):
-    """How files are to be read was said wrongly; nothing is wrong with the files."""
+    """The options for reading files are wrong, not the files."""
 
 
 def check_reading(options: Mapping[str, object], formats: Iterable[str]) -> None:
-    """Refuse options that are wrong, or that no file of these formats can obey."""
+    """Refuse options that are wrong, or that do not apply to these formats."""
     known = set(formats)
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:

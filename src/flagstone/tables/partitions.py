@@ -1,4 +1,4 @@
-"""A data set in partitions: which rows belong together follows from the data alone.
+"""A data set in partitions, which depend only on the data.
 
 Files and a stated size decide, or the blocks of a Dask collection; never how many workers there
 are, nor which of them is free.

@@ -242,7 +242,7 @@ def _binary_float(values: Array) -> str | None:
 
 
 def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Proposal]:
-    """Propose to leave out what stands beside frames: times, counters and levels of a receiver.
+    """Propose to leave out times, counters and levels that a receiver adds to frames.
 
     Frames are among the columns of the proposals, or ``given``, in another one.
 

@@ -13,7 +13,7 @@ from flagstone.exact import Array, exact_array, exact_floor, exact_integers, is_
 
 
 def as_table(X: Any, *, dim: int | None, name: str) -> Array | BitRows:
-    """Return X as a 2-D array or BitRows of ``dim`` columns; its entries are not looked at."""
+    """Return X as a 2-D array or BitRows of ``dim`` columns; its entries are not checked."""
     table = X if isinstance(X, BitRows) else _as_array(X, dim, name)
     columns = table.shape[1]
     if columns == 0:

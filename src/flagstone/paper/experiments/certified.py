@@ -257,7 +257,7 @@ def trial(
 
 
 def is_too_often(failures: int, trials: int, allowed: float, level: float = 1e-6) -> bool:
-    """Whether this many failures are no accident: P[Bin(trials, allowed) ≥ failures] < level.
+    """Whether this many failures are not by chance: P[Bin(trials, allowed) ≥ failures] < level.
 
     Examples
     --------
