@@ -1,4 +1,4 @@
-"""Rows against a finding: which of them fit, how many, and what is predicted of them."""
+"""Rows against a finding: which fit, how many, and what is predicted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Measurement:
     places : tuple of (file, row, line)
         Where the first misfits stand.
     values : tuple of str
-        What stands there, as :meth:`Field.texts` writes it: features, and the label if there is
+        The entries, as :meth:`Field.texts` writes them: features, and the label if there is
         one.
     levels : tuple of int, or None
         Rows outside each level of the flag, from V_1 on; None where they were not counted.
@@ -164,7 +164,7 @@ def classify_rows(
     labels: Array | None,
     second_pass: SecondPass | None = None,
 ) -> RowStatus:
-    """Say of each row whether it lies outside V*, and whether it breaks the answer.
+    """Return for each row whether it lies outside V*, and whether it breaks the answer.
 
     Rows are in the field's internal form, labels elements. Rows of the fit may certify on the way;
     they are also asked how far down the flag they lie, of which V* is a level, or {0}.
@@ -229,9 +229,9 @@ def predict(finding: Finding, rows: Rows) -> Array:
 
 
 def inside(finding: Finding, rows: Rows, labels: Array | None = None) -> Array:
-    """Say of each row whether V* holds it; without labels, whether it does with some label.
+    """Return for each row whether V* holds it; without labels, whether it does with some label.
 
-    Outside of V*, an answer owes nothing to the rows that it was read off.
+    Outside of V*, the rows do not determine the answer.
     """
     V, question, F = finding.subspace, finding.question, finding.field
     if V is None:

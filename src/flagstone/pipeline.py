@@ -67,9 +67,9 @@ def ask(
     rule : IndexRule or HeavyRule
         How the space is chosen, and what that promises.
     coins : Coins
-        The published coins: they draw the threshold, and whatever V* leaves open.
+        The published coins: they draw the threshold, and choose what V* leaves open.
     encoding : Encoding, optional
-        Names of the columns, their encoders, and what labels stand for; x0, x1, … otherwise.
+        Names of the columns, their encoders, and what labels mean; x0, x1, … otherwise.
     labels : sequence of str, optional
         The labels, where their numbers depend on which of them the sample shows; the promises
         then hold for samples that show the same ones.

@@ -1,4 +1,4 @@
-"""Several processes, and signals that are held back until nothing is lost."""
+"""Several processes, and signals that wait for the end of a block."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _promises(finding: Finding) -> Guarantee:
 
 
 def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Certifier | None:
-    """Decide from the pilot rows what the others are asked; None where there are no others."""
+    """Decide from the pilot rows what the others are asked; None if there are no others."""
     setup = _promises(finding).setup
     if not 0 < pilot.n_rows < setup.n_rows:
         return None

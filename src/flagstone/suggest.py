@@ -301,7 +301,7 @@ def suggest_window(
 
 
 def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:
-    """Return labels as elements, and what 0, 1, … stand for where labels had to be numbered."""
+    """Return labels as elements, and what 0, 1, … mean if labels had to be numbered."""
     try:
         return field.elements(y), None
     except InputError:

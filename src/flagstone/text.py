@@ -176,7 +176,7 @@ def _hold(finding: Finding) -> str:
 
 
 def _beyond(finding: Finding) -> str:
-    """What holds besides, where nothing is new."""
+    """What is known without the rows, where nothing is new."""
     found = finding.news
     if found is None or len(found.rows):
         return ""
@@ -207,7 +207,7 @@ def headline(finding: Finding) -> str:
         return f"{found}; not {'measured' if finding.rows.uncovered is None else 'certified'}"
     if known.support == "whole":
         share, certain = percent(g.certified.eps or 0.0), sure(g.certified.confidence)
-        # of negative examples nothing is known
+        # nothing is known about negative examples
         positive = finding.question.kind == "subspace"
         breaks = "are positive and lie outside" if positive else "do not fit"
         return f"{found}; at most {share} of future rows {breaks} ({certain} confidence)"
@@ -228,7 +228,7 @@ def _is_no_news(finding: Finding) -> bool:
 
 
 def notes(finding: Finding) -> list[str]:
-    """What is to be said beside the headline: caution, rows not used, hint, other rules."""
+    """The notes below the headline: caution, rows not used, hint, other rules."""
     said = (caution(finding), unused_rows(finding), hint(finding), alternatives(finding))
     return [note for note in said if note is not None]
 
@@ -357,7 +357,7 @@ def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
     if (single := each(g)) is not None:
         parts.insert(1, single)
     if g.measured.is_empty:
-        parts.insert(0, "no direction was kept, so samples can agree on nothing but the coins")
+        parts.insert(0, "no direction was kept: the answer says nothing about the rows")
     return [*parts, containment(g)] if g.setup.window.start else parts
 
 
@@ -457,11 +457,17 @@ def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     asked = f"{100 * (1 - g.asked.eps):.6g} %"
     proven = "proven" if g.is_coverage_proven else "not proven"
     said = f"coverage of {asked} {proven} in advance (this sample: {here} of these rows uncovered)"
-    if g.certified.eps is None:
+    if not _certifies_coverage(g):
         return said
     if g.is_unmeasured and uncovered is None:
         return f"future rows not measured yet; {said}"
-    return f"at most {percent(g.certified.eps)} of future rows violate it (certified); {said}"
+    share = percent(g.certified.eps or 0.0)
+    return f"at most {share} of future rows violate it (certified); {said}"
+
+
+def _certifies_coverage(g: Guarantee) -> bool:
+    """Whether the rows certify a share of future rows that is not 100 % when it is printed."""
+    return g.certified.eps is not None and g.certified.eps <= 0.999
 
 
 def containment(g: Guarantee) -> str:
@@ -514,6 +520,7 @@ def next_step(g: Guarantee) -> str | None:
 def hypotheses(g: Guarantee) -> tuple[str, ...]:
     """What the promise on replicability rests on."""
     setup, shards = g.setup, g.setup.n_shards
+    order = "the order of their values" if setup.sorted_rows else "their original order"
     tree = "rows in one flag" if shards == 1 else f"the same tree of {shards} shards"
     labels = setup.labels
     same = () if labels is None else (f"the same labels in both samples{_labels(labels)}",)
@@ -522,7 +529,7 @@ def hypotheses(g: Guarantee) -> tuple[str, ...]:
         "included)",
         f"the same number of rows in both runs (here {setup.n_rows}, zero rows included)",
         f"the same window {setup.window} and the same published seed",
-        f"rows read {'in the order of their values' if setup.sorted_rows else 'as they come'}",
+        f"rows read in {order}",
         tree,
         *same,
         *setup.conditions,
@@ -541,7 +548,7 @@ def certificate(c: Certificate) -> str:
     if c.misses is not None:
         gives = "a fresh one gives this space with probability"
         said.append(f"{gives} ≥ {agreement(c.misses)}")
-    if c.eps is not None:
+    if c.eps is not None and c.eps <= 0.999:
         said.append(f"at most {percent(c.eps)} of future rows lie outside")
     return f"{head}: {'; '.join(said)}"
 
@@ -592,7 +599,7 @@ def _replicability_badge(g: Guarantee) -> tuple[str, str]:
 def _coverage_badge(g: Guarantee, uncovered: int | None) -> tuple[str, str]:
     if g.is_unmeasured and uncovered is None:
         return "not measured", "open"
-    if g.certified.eps is not None:
+    if _certifies_coverage(g):
         return f"certified at {sure(g.certified.confidence)}", "proven"
     if g.is_coverage_proven:
         return "proven", "proven"

@@ -710,3 +710,13 @@ def test_predictions_are_numbered_as_the_rows_of_the_file(run, place, scale):
     lines = run("predict", "m.json", "t.csv", *scale).out.splitlines()
     assert lines[:6] == ["row,fits", "1,1", "3,1", "4,1", "5,1", "6,1"]
     assert (len(lines), lines[-1]) == (81, "100,1")
+
+
+def test_a_bound_of_all_future_rows_is_not_shown(run, place):
+    (place / "t.csv").write_text("a,b,c\n1,1,0\n0,1,1\n1,0,1\n1,1,0\n")
+    done = run(
+        "constraints", "t.csv", "--t-max", "1", "--seed", "1", "--report", "r.html", "-o", "m.json"
+    )
+    assert "of future rows" not in done.out + (place / "r.html").read_text()
+    found = json.loads(run("show", "m.json", "--json").out)
+    assert 0.999 < found["promises"]["certified"]["eps"] < 1

@@ -87,7 +87,7 @@ def test_the_same_bytes_however_rows_come(run, files, name, monkeypatch, reading
         (SOME, True, 777),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr("flagstone.cli.work.CACHE_BYTES", room)
+            patch.setattr("flagstone.cli.reader.CACHE_BYTES", room)
             cut(patch, size)
             if not overlap:
                 patch.setattr("flagstone.cli.reader.prefetch", lambda items: items)
@@ -125,7 +125,7 @@ def test_an_error_in_a_late_row_has_the_same_words(run, files, name, monkeypatch
     said = set()
     for room, size in ((0, 1 << 22), (SOME, 1000), (ALL * 3, 777)):
         with monkeypatch.context() as patch:
-            patch.setattr("flagstone.cli.work.CACHE_BYTES", room)
+            patch.setattr("flagstone.cli.reader.CACHE_BYTES", room)
             cut(patch, size)
             ran = run(*COMMAND, name, *KINDS[name], "--encode", "*=element")
         assert ran.code == 1

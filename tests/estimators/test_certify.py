@@ -218,7 +218,7 @@ def test_is_empty_is_said_at_once_and_everywhere():
     with pytest.warns(ReplicabilityWarning, match="No direction was kept.*starts earlier .t_min"):
         fitted = ParityClassifier(**window).fit(X, Y)
     assert fitted.is_empty_
-    assert str(fitted.guarantee_).startswith("no direction was kept, so samples can agree on noth")
+    assert str(fitted.guarantee_).startswith("no direction was kept: the answer says nothing")
     assert fitted.formula_ == "y = 0  # No direction was kept: the rows say nothing"
     with pytest.warns(ReplicabilityWarning, match="this rule is only a draw of the coins"):
         ParityClassifier(**window, choice="uniform").fit(X, Y)

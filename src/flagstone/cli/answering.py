@@ -10,10 +10,9 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from flagstone.algebra.fields import as_field
 from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, refuse_options, rerun_command
-from flagstone.cli.each import show_each
-from flagstone.cli.inputs import load_protocol, open_source, reading_of
+from flagstone.cli.each import answer_each
+from flagstone.cli.inputs import InputSource, load_protocol, open_source, reading_of
 from flagstone.cli.parser import options_of
 from flagstone.cli.reader import partition_of
 from flagstone.cli.results import (
@@ -23,7 +22,6 @@ from flagstone.cli.results import (
     print_finding,
     refuse_existing_outputs,
     refuse_inputs,
-    refuse_several,
     write_outputs,
 )
 from flagstone.cli.verbs import (
@@ -37,7 +35,6 @@ from flagstone.cli.verbs import (
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
-from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.pipeline import ask
@@ -50,24 +47,20 @@ from flagstone.question import (
     SubspaceQuestion,
 )
 from flagstone.rules import rule_named
-from flagstone.store import SummaryFile
-from flagstone.tables.files import expand
 
-#: What a flag knows nothing of.
+#: Options that are for rows, not for a saved flag.
 _FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
 
 
 def constraints(options: ConstraintsOptions) -> int:
     """Find the check equations that the rows obey."""
     question = SpanQuestion() if options.linear else ConstraintsQuestion()
-    return answer_each(question, options) if options.each else answer(question, options)
+    return answer_each(question, options, find) if options.each else answer(question, options)
 
 
 def learn(options: LearnOptions) -> int:
     """Learn a label as a parity (a linear function) of the other columns."""
-    question = ParityQuestion(options.intercept, options.choice)
-    parsed(question.check, parsed(as_field, options.field))
-    return answer(question, options)
+    return answer(ParityQuestion(options.intercept, options.choice), options)
 
 
 def equations(options: EquationsOptions) -> int:
@@ -111,19 +104,6 @@ def answer(question: Question, options: AnswerOptions) -> int:
     return OK if finding.is_answer else BOTTOM
 
 
-def answer_each(question: Question, options: AnswerOptions) -> int:
-    """Answer a question for each file with one seed, and print what the answers share."""
-    refuse_several("each", options)
-    names = [str(path) for path in expand(options.files)]
-    if len(names) < 2:
-        raise UsageError(f"--each compares several files, and there is only {names[0]}")
-    fresh = options.seed is None and options.protocol is None
-    if fresh:
-        options = dataclasses.replace(options, seed=fresh_seed())
-    found = [find(question, dataclasses.replace(options, files=[name]))[0] for name in names]
-    return show_each(names, found, seed_is_fresh=fresh, json=options.json)
-
-
 def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | None]:
     """Answer a question about files: from their rows in one run, or from a saved flag."""
     protocol = None
@@ -143,8 +123,7 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     source = open_source(options.files, options, question, protocol, once=once)
     read = [] if source.table is None else source.table.files
     used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
-    refuse_inputs([*output_paths(options), options.checkpoint], used)
-    refuse_inputs([options.checkpoint], output_paths(options), "an output")
+    refuse_inputs(output_paths(options), used, options.checkpoint)
     facts: dict[str, Any] = {
         "sources": [str(path) for path in read],
         "reading": reading_of(options) | dict(protocol.reading if protocol else {}),
@@ -152,7 +131,7 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     }
     conditions = _conditions(options)
     if source.saved is not None:
-        return _from_flag(source.saved, source.encoding, question, rule, options, facts), None
+        return _from_flag(source, question, rule, options, facts), None
     fresh, counted_by = options.seed is None, None
     if protocol is not None and protocol.max_rows is not None:
         counted_by = options.protocol
@@ -182,14 +161,15 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
 
 
 def _from_flag(
-    saved: SummaryFile,
-    encoding: Encoding,
+    source: InputSource,
     question: Question,
     rule: Any,
     options: AnswerOptions,
     facts: dict[str, Any],
 ) -> Finding:
     """Answer from a flag that was saved."""
+    saved = source.saved
+    assert saved is not None
     refuse_options(
         options,
         _FOR_ROWS,
@@ -204,7 +184,7 @@ def _from_flag(
         question,
         rule,
         Coins(seed),
-        encoding=encoding,
+        encoding=source.encoding,
         seed_is_fresh=given is None,
         provenance=facts,
     )
@@ -227,7 +207,7 @@ def _with_drawn_rows(rule: Any, options: AnswerOptions) -> AnswerOptions:
 
 @contextlib.contextmanager
 def _count_explained(counted_by: str | None) -> Iterator[None]:
-    """Where there are fewer rows than are to be used, name what decided that, if not --max-rows."""
+    """If there are fewer rows than asked for, name what asked for them, if not --max-rows."""
     try:
         yield
     except InputError as error:
@@ -238,7 +218,7 @@ def _count_explained(counted_by: str | None) -> Iterator[None]:
 
 
 def _conditions(options: AnswerOptions) -> list[str]:
-    """Return what promises rest on besides, because it was chosen on the rows themselves."""
+    """Return the further conditions of promises: choices that were made on the rows themselves."""
     conditions = []
     if any(text.endswith("auto") for text in options.encode or []):
         conditions.append("another sample has the same encoders (the rows themselves chose these)")

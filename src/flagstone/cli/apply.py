@@ -32,8 +32,8 @@ from flagstone.wording import counted
 
 
 @captures_refused(
-    "keep only the frames, one per line (a finding that was saved by: flagstone frames CAPTURE -o "
-    "FINDING is checked against captures as they are)"
+    "a finding that was saved by: flagstone frames CAPTURE -o FINDING is checked against captures "
+    "as they are"
 )
 def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
@@ -93,8 +93,7 @@ def _count(
 
 
 @captures_refused(
-    "keep only the frames, one per line (predict reads no captures; with a finding of frames, this "
-    "does: flagstone check FINDING FILE)"
+    "predict reads no captures; with a finding of frames, this does: flagstone check FINDING FILE"
 )
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
@@ -143,9 +142,9 @@ def _write_csv(stream: TextIO, lines: Iterable[list[Any]]) -> None:
     stream.flush()
 
 
-#: How a cell begins that spreadsheets take for a formula.
+#: The beginnings of cells that spreadsheets take for formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-#: A number is none: -1, 2.5e-3, -1/2.
+#: Numbers are no formulas: -1, 2.5e-3, -1/2.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?(/\d+)?", re.ASCII)
 
 
@@ -185,5 +184,5 @@ def _predicted(
 def _all_predicted(
     task: ShardTask, finding: Finding, part: Partition
 ) -> list[tuple[str, int, str]]:
-    """Return them all, for a worker elsewhere to send."""
+    """Return them all: what a worker sends."""
     return list(_predicted(task, finding, part))

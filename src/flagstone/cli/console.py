@@ -16,12 +16,13 @@ from typing import Any, TextIO, TypeVar
 
 from flagstone.cli.parser import options_given
 from flagstone.cli.verbs import OutputOptions
+from flagstone.disk import json_text
 from flagstone.errors import FlagstoneError, InputError, Parameter
 
-#: The words of the command line, for the record that repeats a run.
+#: The words of the command line, to print the command that repeats a run.
 ARGUMENTS: list[str] = []
 
-#: What a verb holds, to be let go when it ends.
+#: What a verb holds until it ends: locks, temporary files, the cluster.
 AT_END = contextlib.ExitStack()
 
 OK, ERROR, USAGE, BOTTOM, FAILED = 0, 1, 2, 3, 4
@@ -151,8 +152,6 @@ _SPELLED = {
 
 def print_json(data: Mapping[str, Any]) -> None:
     """Print one JSON object."""
-    from flagstone.disk import json_text
-
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
 
@@ -167,7 +166,7 @@ def number(value: float) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a share in percent, never rounded to nothing.
+    """Return a share in percent; a positive one is never rounded to 0.
 
     >>> percent(1, 3), percent(0, 7), percent(1, 10**6)
     ('33.3 %', '0 %', '0.0001 %')
@@ -180,7 +179,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def safe(text: str) -> str:
-    """Return text from data for a terminal: control characters are shown, not obeyed.
+    """Return text from data for a terminal, with control characters escaped.
 
     >>> safe("a\\x1b[31mb")
     'a\\\\x1b[31mb'
@@ -191,7 +190,7 @@ def safe(text: str) -> str:
 
 
 def print_stderr(text: object) -> None:
-    """Say one line on standard error; what kind of line it is stands out on a terminal."""
+    """Print one line on standard error, "error:" and "warning:" in colour on a terminal."""
     line = safe(" ".join(str(text).split()))
     for kind, colour in (("error:", RED), ("warning:", YELLOW)):
         if line.startswith(kind):
@@ -200,7 +199,7 @@ def print_stderr(text: object) -> None:
 
 
 def print_error_json(message: str, code: int) -> None:
-    """Say an error on standard error, as one JSON object."""
+    """Print an error on standard error, as one JSON object."""
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     error = {"error": safe(" ".join(message.split())), "exit_code": code}
     text = json.dumps(error, ensure_ascii=not encoding.lower().startswith("utf"))
@@ -221,7 +220,7 @@ def painted(text: str, colour: str, stream: TextIO) -> str:
 
 
 class Plain(io.TextIOBase):
-    """A stream of lines for people, in which nothing from data can command their terminal.
+    """A stream for people: control characters from data are escaped.
 
     ``raw`` is the stream itself, for data.
     """

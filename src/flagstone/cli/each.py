@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from flagstone.cli.compare import print_list
 from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
-from flagstone.cli.results import finding_json, places_text
+from flagstone.cli.results import finding_json, places_text, refuse_several
+from flagstone.cli.verbs import AnswerOptions
+from flagstone.coins import fresh_seed
 from flagstone.comparison import beyond, common, listed
 from flagstone.finding import SCHEMA, Finding
+from flagstone.question import Question
+from flagstone.tables.files import expand
 
 
-def show_each(
-    names: Sequence[str], findings: Sequence[Finding], *, seed_is_fresh: bool, json: bool
+def answer_each(
+    question: Question,
+    options: AnswerOptions,
+    find: Callable[[Question, AnswerOptions], tuple[Finding, Any]],
 ) -> int:
-    """Print the finding of each file, and what the findings share; return the exit code."""
+    """Answer a question for each file with one seed, and say what the answers share."""
+    refuse_several("each", options)
+    names = [str(path) for path in expand(options.files)]
+    if len(names) < 2:
+        raise UsageError(f"--each compares several files, and there is only {names[0]}")
+    fresh = options.seed is None and options.protocol is None
+    if fresh:
+        options = replace(options, seed=fresh_seed())
+    findings = [find(question, replace(options, files=[name]))[0] for name in names]
     _check_columns(names, findings)
     kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None
@@ -23,11 +39,11 @@ def show_each(
         for finding in findings
     ]
     together = _together(findings)
-    if not json:
+    if not options.json:
         _print_shared(shared, more, together)
         for name, finding, lines in zip(names, findings, more, strict=True):
             _print_one(name, finding, lines)
-        note = " (drawn afresh: publish it to be replicable)" if seed_is_fresh else ""
+        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
         print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
     else:
         files = [
@@ -48,7 +64,7 @@ def show_each(
                 "confidence": confidence,
             },
             "seed": findings[0].seed,
-            "seed_is_fresh": seed_is_fresh,
+            "seed_is_fresh": fresh,
         }
         print_json(known)
     return OK if all(finding.is_answer for finding in findings) else BOTTOM

@@ -132,8 +132,7 @@ def summarize(options: SummarizeOptions) -> int:
         raise UsageError(
             f"{options.files[0]} is a flag already; put flags together with: flagstone merge"
         )
-    refuse_inputs([output, options.checkpoint], source.table.files)
-    refuse_inputs([options.checkpoint], [output], "an output")
+    refuse_inputs([output], source.table.files, options.checkpoint)
     run = Run(source, question, options, "", again=False)
     check_target(output, overwrite=force or run.resumed)
     summary = run.read()

@@ -29,19 +29,19 @@ from flagstone.guarantees import index_rows
 from flagstone.protocol import READING, Protocol
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
-from flagstone.tables import Table, open_table
+from flagstone.tables import FORMATS, Table, open_table
 from flagstone.tables.files import expand
 from flagstone.tables.opening import APPLIES, ReadingError, format_of
 from flagstone.text import products
 
-#: What a protocol says once and for all.
+#: What a protocol fixes.
 _FIXED = {
     "bit_order", "columns", "confidence", "contamination", "delimiter", "draw_rows", "encode",
     "eps", "field", "floats", "header", "label", "length", "max_rows", "missing", "partition",
     "rho", "rule", "seed", "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
-#: What is read from the beginning to the end.
+#: Formats that are read from the beginning to the end.
 _ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
 
 
@@ -67,7 +67,9 @@ def question_for(purpose: PurposeOptions) -> Question:
         ("affine", purpose.affine, "subspace"),
     ):
         if given and verb != owner:
-            asks = "--label" if purpose.purpose is None and label is not None else "--for"
+            if purpose.purpose is None and label is None:
+                raise UsageError(f"--{option} is for {owner}: add --for {owner}")
+            asks = "--label" if purpose.purpose is None else "--for"
             raise UsageError(f"--{option} is for {owner}, but {asks} asks for {verb}; choose one")
     options: dict[str, dict[str, Any]] = {
         "learn": {"intercept": purpose.intercept},
@@ -95,7 +97,7 @@ def open_tables(
         if not isinstance(value, READING.get(name, object)):
             raise FormatError(f"the finding remembers no way of reading: {name} is {value!r}")
     # a finding made from frames without a telling name is checked against such frames again
-    if "format" in known and not all(says_format(file) for file in files):
+    if known.get("format") in FORMATS and not all(says_format(file) for file in files):
         reading.setdefault("format", known["format"])
     try:
         if known:
@@ -113,7 +115,7 @@ def open_tables(
 
 
 def _check_remembered(table: Table, delimiter: str) -> None:
-    """Refuse a file whose cells are not told apart as those that a finding was made from."""
+    """Refuse a file whose delimiter differs from the one that a finding remembers."""
     name = table.columns[0]
     other = next((c for c in ",;\t|" if c != delimiter and c in name), None)
     if other is not None:
@@ -127,7 +129,7 @@ def _check_remembered(table: Table, delimiter: str) -> None:
 
 
 def reading_of(options: ReadOptions) -> dict[str, Any]:
-    """Return how files are read, as far as it was said: what a finding remembers."""
+    """Return the given options of reading, which a finding remembers."""
     given = {name: getattr(options, name) for name in READING}
     if given["delimiter"] == TAB_AS_TYPED:
         given["delimiter"] = TAB
@@ -136,15 +138,16 @@ def reading_of(options: ReadOptions) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def captures_refused(advice: str) -> Iterator[None]:
-    """Say what to do with a capture where ``flagstone frames FILE`` is not what was wanted."""
+    """Replace the advice of a `CaptureError`, ``flagstone frames FILE``, by another one."""
     try:
         yield
     except CaptureError as error:
-        raise InputError(*error.args[:-1], advice) from error
+        keep = f"keep only the frames, one per line: flagstone frames CAPTURE --as hex ({advice})"
+        raise InputError(*error.args[:-1], keep) from error
 
 
 def says_format(file: str) -> bool:
-    """Say whether the name of a file tells its format."""
+    """Return whether the format follows from the name of a file."""
     try:
         format_of(Path(file))
     except InputError:
@@ -172,7 +175,7 @@ def load_protocol(file: str, question: Question, options: Any) -> Protocol:
 
 
 def _parts(question: Question) -> str:
-    """Say what a question asks, as far as it can differ."""
+    """Return the parts in which questions can differ."""
     return ", ".join(f"{name} {value}" for name, value in question.to_dict().items())
 
 
@@ -192,6 +195,7 @@ def open_source(
         table = open_tables(files, options, protocol.reading, once=once)
         return InputSource(table, protocol.encoding)
     field = parsed(as_field, options.field)
+    parsed(question.check, field)
     label = getattr(options, "label", None)
     if len(files) == 1 and options.format is None and is_saved(files[0]):
         return _saved_source(files[0], options, question)
@@ -245,7 +249,7 @@ def _fixed_degree(options: ColumnOptions, encoding: Encoding, what: str) -> None
 
 
 def _say_products(encoding: Encoding, question: Question) -> None:
-    """Say on stderr, before a row is read, how many products there are and which rows they need."""
+    """Print how many products there are, and how many rows they need, before a row is read."""
     made = encoding.monomials
     made.check_memory()
     dim = question.dim(made.count)
@@ -255,7 +259,7 @@ def _say_products(encoding: Encoding, question: Question) -> None:
 
 
 def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
-    """Say on stderr what was proposed, why, and accepted by --encode auto."""
+    """Print the proposals that --encode auto accepted."""
     chosen = {
         encoder.column: encoder.text
         for encoder in (*encoding.encoders, *((encoding.label,) if encoding.label else ()))
@@ -311,7 +315,7 @@ def _is_given(option: str) -> bool:
 
 
 def _remedy(found: Question, needed: Question) -> str:
-    """Say which option makes a verb fit a summary, or how to write a summary that fits."""
+    """Return the option that makes a verb fit a summary, or how to write a summary that fits."""
     option = {"parity": "--no-intercept", "constraints": "--linear", "span": "--linear"}
     option |= {"subspace": "--affine"}
     kinds = {found.kind, needed.kind}
@@ -322,7 +326,7 @@ def _remedy(found: Question, needed: Question) -> str:
 
 
 def load_finding(file: str, seed: str | None = None) -> Finding:
-    """Load a finding; say it plainly if the file is something else or has another seed."""
+    """Load a finding; refuse other files, and findings with another seed."""
     loaded = load(file)
     if isinstance(loaded, Protocol):
         raise InputError(

@@ -88,8 +88,8 @@ def _plan_rows(options: PlanOptions) -> int:
 
 
 @captures_refused(
-    "keep only the frames, one per line (a pilot cannot be a capture; fresh captures are read as "
-    "they are by: flagstone frames FRESH --protocol FILE)"
+    "a pilot cannot be a capture; fresh captures are read as they are by: flagstone frames FRESH "
+    "--protocol FILE"
 )
 def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""
@@ -98,9 +98,8 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     source = open_source(files, options, question)
     if source.table is None:
         raise UsageError(f"{files[0]} is a flag; a forecast needs the pilot rows themselves")
-    refuse_inputs([output, options.checkpoint], source.table.files)
+    refuse_inputs([output], source.table.files, options.checkpoint)
     if output is not None:
-        refuse_inputs([options.checkpoint], [output], "an output")
         check_target(output, overwrite=force)
     run = Run(source, question, options, options.seed)
     found = suggestion(

@@ -51,13 +51,13 @@ def caught_signals(*, for_good: bool) -> Iterator[None]:
     finally:
         sys.unraisablehook = hook
         for taken, handler in before.items():
-            # the work is done, and Python would greet a late signal with a traceback
+            # the work is done, and Python would print a traceback for a late signal
             signal.signal(taken, signal.SIG_IGN if for_good else handler)
 
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
-    """Mark the work of a verb, which must tidy up behind it."""
+    """Mark the work of a verb, which must clean up when it is stopped."""
     global _working, _seen
     _working, _seen = True, None
     try:
@@ -100,7 +100,7 @@ def _leave(number: int) -> None:
 
 
 def _unraisable(lost: Any) -> None:
-    """Go on with a stop that struck where no exception can be raised (in a destructor)."""
+    """Leave after a signal that came where no exception can be raised (in a destructor)."""
     if isinstance(lost.exc_value, Stopped):
         _leave(lost.exc_value.number)
     if _seen is None:
@@ -122,7 +122,7 @@ class ClosedOutput(io.TextIOBase):
 
 
 def reopen_closed_streams() -> None:
-    """Open closed standard streams on nothing: what is read or printed there is an error.
+    """Open closed standard streams on the null device; to read or print there is an error.
 
     What is printed on standard error is lost.
     """
@@ -142,11 +142,11 @@ def reopen_closed_streams() -> None:
         sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "replace")
 
 
-#: So much address space is taken before the first row is read.
+#: Address space that is taken before the first row is read.
 _LEAST_MEMORY = 1 << 28
 #: The same for Dask, which starts threads; where one cannot start, it waits forever or crashes.
 LEAST_MEMORY_WITH_DASK = 3 << 28
-#: What a loader, an interpreter and libraries in C say of it, in lower case.
+#: Messages of loaders, interpreters and libraries in C about it, in lower case.
 _SAID = (
     "failed to map segment",
     "cannot allocate memory",
@@ -206,7 +206,7 @@ def is_memory_error(error: BaseException | None) -> bool:
 
 
 def memory_sentence() -> str:
-    """Return what to say of it."""
+    """Return the message about too little memory."""
     limit = address_space()
     if limit is None:
         return "not enough memory; choose fewer columns or rows"

@@ -19,7 +19,7 @@ from flagstone.pipeline import LocalExecutor
 from flagstone.progress import progress_bar
 from flagstone.shards import ShardTask
 from flagstone.tables import Table
-from flagstone.tables.encoded import Batches, RowCache, first_rows, prefetch
+from flagstone.tables.encoded import CACHE_BYTES, Batches, RowCache, first_rows, prefetch
 from flagstone.tables.partitions import Dataset, Partition
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
         raise MemoryError
     from flagstone.distributed import DaskExecutor, local_workers, running_cluster
 
-    for name in _TALKERS:  # what matters is said by us
+    for name in _TALKERS:  # flagstone reports what matters
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if options.cluster is not None:
         client = running_cluster(options.cluster)
@@ -85,9 +85,10 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
 class RowReader:
     """Reads the rows of a table in partitions, with a progress bar for each pass.
 
-    ``answers`` says that an answer depends on how the rows are cut. The rows of the first pass are
-    kept for a second one, if all of them fit into ``room`` bytes. With the ``checkpoint`` of an
-    only partition, the first pass begins where an earlier run was stopped.
+    ``answers`` says that an answer depends on how the rows are cut. If they are read ``twice``, the
+    rows of the first pass are kept for the second one, provided that all of them fit into
+    ``--cache-size``. With the ``checkpoint`` of an only partition, the first pass begins where an
+    earlier run was stopped.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class RowReader:
         options: WorkerOptions,
         *,
         answers: bool = False,
-        room: int = 0,
+        twice: bool = False,
         checkpoint: RunCheckpoint | None = None,
     ) -> None:
         self._dask = dask_executor(options)
@@ -115,7 +116,8 @@ class RowReader:
                 for number, part in enumerate(self.partitions)
             ]
         self._n_files = max(len(table.files), len(self.partitions))
-        self._cache, self._checkpoint = RowCache(room), checkpoint
+        room = _room(options)
+        self._cache, self._checkpoint = RowCache(room if twice else 0), checkpoint
         if checkpoint is not None and checkpoint.resumed:  # the first rows are not read again
             self._cache.whole = checkpoint.state.position is None
         self._begun: set[int] = set()  # partitions whose first pass has begun
@@ -133,7 +135,7 @@ class RowReader:
 
         Of the ``first`` pass the rows are kept.
         """
-        # Arrow would end a read in the middle at a signal; ours are met between two batches
+        # Arrow would end a read in the middle at a signal; here signals wait for the batch to end
         if self.is_local and (arrow := sys.modules.get("pyarrow")) is not None:
             arrow.enable_signal_handlers(False)
         with progress_bar(word, self._shown) as show:
@@ -176,6 +178,12 @@ class RowReader:
         speed = (self._rows - self._rows_before) / seconds
         share = self._rows / self._total if self._total else files / self._n_files
         self._show(share, f"{self._rows:,} rows, {speed:,.0f} rows/s")
+
+
+def _room(options: WorkerOptions) -> int:
+    """Return how many bytes the rows of the first pass may take."""
+    size: str | None = getattr(options, "cache_size", None)
+    return CACHE_BYTES if size is None else size_of("--cache-size", size, least=0)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def answer_lines(finding: Finding, shown_as: str) -> list[str]:
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """Return the facts that files hold, and under ``text`` what is derived from them to be read."""
+    """Return the facts that files hold, and under ``text`` what people read."""
     return finding.to_dict() | {"text": summary(finding)}
 
 
@@ -74,7 +74,7 @@ def print_finding(
 
 
 def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
-    """Return what is to be said below the answer: promises, rows, misfits, directions, seed."""
+    """Return the lines below the answer: promises, rows, misfits, directions, seed."""
     lines = []
     if finding.promises is not None:
         uncovered = finding.rows.share(finding.rows.uncovered)
@@ -111,7 +111,7 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
 
 
 def misfits_text(finding: Finding, shown: int) -> list[str]:
-    """Say how many rows do not fit and which; those of tables by what they break."""
+    """Return how many rows do not fit, and which; rows of tables by what they break."""
     rows = finding.rows
     assert rows.misfits is not None
     told = [] if is_frames(finding) else misfit_lines(finding, shown)
@@ -122,7 +122,7 @@ def misfits_text(finding: Finding, shown: int) -> list[str]:
 
 
 def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:
-    """Say how many rows do not fit and where the first of them stand.
+    """Return how many rows do not fit, and where the first of them are.
 
     >>> places_text(2, 100, [["a.txt", 3, 5], ["a.txt", 9, 12]])
     '2 rows (2.0 %): a.txt line 5, 12'
@@ -181,12 +181,15 @@ def refuse_several(option: str, options: OutputOptions) -> None:
 
 
 def refuse_inputs(
-    outputs: Iterable[str | Path | None], used: Iterable[object], role: str = "an input"
+    outputs: Sequence[str | None], used: Sequence[object], checkpoint: str | None = None
 ) -> None:
-    """Refuse to write over a file that this run uses otherwise, whatever --force says."""
-    taken = [str(path) for path in used]
-    for path in outputs:
-        if path is not None and any(same_place(path, other) for other in taken):
+    """Refuse to write over a file that this run uses otherwise, even with --force."""
+    written = [path for path in outputs if path is not None]
+    roles: list[tuple[str, str, Sequence[object]]] = [(path, "an input", used) for path in written]
+    if checkpoint is not None:
+        roles += [(checkpoint, "an input", used), (checkpoint, "an output", written)]
+    for path, role, others in roles:
+        if any(same_place(path, str(other)) for other in others):
             raise UsageError(f"{path} is {role} of this run; write to another file")
 
 

@@ -101,7 +101,7 @@ def _run(words: list[str]) -> int:
     except HelpAsked as asked:
         print(verb_help(verb, everything=asked.everything))
         return OK
-    # what is said must not mix with an output that goes to standard output
+    # messages must not mix with an output that goes to standard output
     written = (getattr(options, name, None) for name in ("output", "report", "plot"))
     aside = any(is_stdout(path) for path in written if path is not None)
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
@@ -126,7 +126,7 @@ def _guarded(function: Callable[[], int]) -> int:
                 sys.stdout.flush()
                 return code
             except BrokenPipeError:
-                # the reader of our output (head, less) has enough: not an error of ours
+                # head or less has read enough: that is no error
                 _forget_output()
                 return OK
             except BaseException as error:
@@ -139,7 +139,7 @@ def _guarded(function: Callable[[], int]) -> int:
 
 
 def _settle_output() -> None:
-    """Print what is held back, or let it go nowhere if it cannot be printed."""
+    """Flush standard output; discard what cannot be printed."""
     try:
         (sys.__stdout__ or sys.stdout).flush()
     except OSError:
@@ -149,7 +149,7 @@ def _settle_output() -> None:
 
 
 def _forget_output() -> None:
-    """Let what could not be printed go nowhere: at the end Python would try, and fail, again."""
+    """Discard what could not be printed: at the end Python would try, and fail, again."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -157,18 +157,18 @@ def _forget_output() -> None:
 
 
 def _explained(error: BaseException) -> tuple[object, int]:
-    """Return what to say of an error, and the exit code; raise it again if it is a bug."""
+    """Return the message of an error, and the exit code; raise it again if it is a bug."""
     if isinstance(error, Interrupted):
         return error, 128 + getattr(error.__cause__, "number", signal.SIGINT)
     if isinstance(error, KeyboardInterrupt) or signal_seen() is not None:
-        # what the signal struck may have made another error of it
+        # code that the signal interrupted may have raised another error
         return "interrupted", 128 + (signal_seen() or signal.SIGINT)
     if isinstance(error, UsageError):
         return error, USAGE
     if isinstance(error, BottomError):
         return error, BOTTOM
     if isinstance(error, FlagstoneError):
-        # what begins with a parameter is about the command, whatever the data
+        # a message that begins with a parameter is about the command, not about the data
         about = isinstance(error, InputError) and not isinstance(error, WindowError)
         misuse = about and error.args and isinstance(error.args[0], Parameter)
         return error, USAGE if misuse else ERROR

@@ -19,7 +19,7 @@ from flagstone.errors import InputError
 from flagstone.tables.files import Location, RemoteFile
 
 _STREAM = re.compile(r"-|/dev/stdin|/dev/fd/(\d+)")
-#: Of a stream that is read once, so much is kept for the looks that come before the reading.
+#: Bytes of a stream that are kept, because its beginning is looked at before it is read.
 _KEPT = 1 << 24
 _UNKNOWN = 1 << 62
 
@@ -36,7 +36,7 @@ def spooled(files: Sequence[str], *, once: bool = False) -> list[str | Location]
 
 
 def _is_stream(file: str) -> bool:
-    """Say whether a name stands for an open stream; what is redirected from a file is a file."""
+    """Return whether a name stands for an open stream; what is redirected from a file is a file."""
     return _STREAM.fullmatch(file) is not None and not (file != "-" and Path(file).is_file())
 
 
@@ -73,7 +73,7 @@ def _remove(path: Path) -> None:
 
 
 class OnePassStream:
-    """A filesystem of one stream: its beginning may be looked at again, all of it read once."""
+    """A filesystem of one stream, which is read once; its beginning may be looked at before."""
 
     def __init__(self, stream: Any, shown: str, kept: int = _KEPT) -> None:
         self.stream, self.shown, self.kept = stream, shown, kept

@@ -11,7 +11,7 @@ from flagstone import __version__
 from flagstone.algebra import Flag, Rows
 from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.checkpoint import RunCheckpoint
-from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, rerun_command, size_of
+from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, rerun_command
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.reader import RowReader, partition_of
 from flagstone.cli.verbs import RunOptions
@@ -21,10 +21,9 @@ from flagstone.pipeline import Pipeline
 from flagstone.question import Question
 from flagstone.rules import SpanRule
 from flagstone.shards import ShardReview, ShardTask
-from flagstone.tables.encoded import CACHE_BYTES
 from flagstone.wording import counted
 
-#: On these the result does not depend.
+#: Options that the result does not depend on.
 _LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
 
 
@@ -70,11 +69,7 @@ class Run:
             identity["data"] = source.table.identity()  # reads all bytes
             whole = RunCheckpoint(options, identity, task.empty(), seed)
         self._checkpoint: RunCheckpoint | ShardCheckpoint | None = whole
-        room = CACHE_BYTES
-        if options.cache_size:
-            room = size_of("--cache-size", options.cache_size, least=0)
-        room = room if again else 0
-        self._reader = RowReader(source.table, options, answers=True, room=room, checkpoint=whole)
+        self._reader = RowReader(source.table, options, answers=True, twice=again, checkpoint=whole)
         with self._reader.watched("counting"):
             pipeline = Pipeline(task, self._reader.partitions, self._reader.executor)
             self._pipeline = pipeline.first(max_rows)
@@ -160,7 +155,7 @@ class Run:
             self._checkpoint.finish()
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
-        """Say what is kept when the verb ends because it was stopped."""
+        """Print how to resume when the verb ends because it was stopped."""
         if not isinstance(error, KeyboardInterrupt) or self._finished:
             return
         if self._checkpoint is None:

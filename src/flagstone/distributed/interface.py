@@ -272,9 +272,9 @@ def check(
 
 
 def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any) -> Any:
-    """Return a Dask array of what a finding says of each row, computed where it is asked for.
+    """Return a Dask array of what a finding says about each row, computed on the workers.
 
-    The texts that stand for labels or elements; of findings without a label: does the row fit, 1
+    Labels or elements as texts; for findings without a label: does the row fit, 1
     or 0.
     """
     from dask import array  # takes longer to load than all the rest

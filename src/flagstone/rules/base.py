@@ -34,7 +34,7 @@ class SpanRule(ABC):
         (docs/theory/rules.md).
     t_min, t_max : int or float, optional
         The first and the last threshold by hand: an integer of at least 1, or a fraction f of the
-        rows in (0, 1), which stands for ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
+        rows in (0, 1), which means ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
         t_max="paper": the printed constant past the start (heavy rule only, needs rho).
     contamination : float, default 0.0
         Largest share of rows that may be outliers, in [0, 0.5); sets t_min = ⌈contamination·m⌉ + 1.
@@ -197,7 +197,7 @@ class SpanRule(ABC):
         shards = {"shards": flag.n_shards}
         known = {"start": window.start, **shards}
         rho, needed = bounds.rho(d, T, **known, n_rows=m), None
-        if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
+        if self.rho is not None:  # the exact comparison decides, not the rounded float
             asked = float(self.rho)
             proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
@@ -224,7 +224,7 @@ class SpanRule(ABC):
         )
 
     def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
-        """A bound on how often two samples differ on one equation; None where there is none."""
+        """A bound on how often two samples differ on one equation; None if there is none."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
