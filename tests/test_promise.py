@@ -289,18 +289,22 @@ def test_where_nothing_is_promised_the_next_step_is_named(changes, step):
         {"n_rows": 1001},
         {"n_pilot": 0},
         {"n_certifying": 901},
-        {"confidence": 0.9},
+        {"confidence": 0.99},
+        {"confidence": 0.9999},
+        {"misses": 0.05},
+        {"lacks": None},
         {"rho": 1.5},
         {"eps": -0.1},
         {"t_first": None},
         {"t_first": 61},
         {"rows_needed": 999},
         {"n_runs": 0},
+        {"n_runs": 2},
     ],
 )
 def test_a_certificate_of_other_numbers_is_refused(changes):
-    assert CERTIFICATE.fits(SETUP.window, 1000, 0.99)
-    assert not replace(CERTIFICATE, **changes).fits(SETUP.window, 1000, 0.99)
+    assert CERTIFICATE.fits(SETUP, 0.992)
+    assert not replace(CERTIFICATE, **changes).fits(SETUP, 0.992)
 
 
 EXPONENTS = np.random.RandomState(1).uniform(-20, 0, size=400)

@@ -20,7 +20,7 @@ from flagstone.encoding import Encoding
 from flagstone.errors import FlagstoneError, FormatError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.guarantees import Certificate, Certified, Counted, Setup
-from flagstone.guarantees.coverage import PILOT_FACTOR
+from flagstone.guarantees.coverage import PILOT_FACTOR, SHARE_OF_PASS, pilot_share
 from flagstone.guarantees.promise import counted_outside
 from flagstone.measurement import Measurement
 from flagstone.pipeline import ask
@@ -184,9 +184,11 @@ def _check(finding: Finding) -> None:
         raise FormatError("it counts rows outside of spaces that its flag has not")
     if any(not bool(level.outside) <= level.runs <= level.outside for level in levels):
         raise FormatError("rows outside make at least one run, and no more runs than rows")
-    window = promises.setup.window
-    if certificate is not None and not certificate.fits(window, m, certified.confidence):
-        raise FormatError("its certificate is out of range")
+    if certificate is not None:
+        share = pilot_share(certificate.n_pilot) if certified.any_time else 1.0
+        confidence = 1 - SHARE_OF_PASS * share * (1 - certified.confidence)
+        if not certificate.fits(promises.setup, confidence):
+            raise FormatError("its certificate is out of range")
 
 
 def _agree(found: Any, given: Any) -> bool:

@@ -277,17 +277,20 @@ class Certificate:
     eps: float | None
     rows_needed: int | None
 
-    def fits(self, window: Any, n_rows: int, confidence: float) -> bool:
+    def fits(self, setup: Setup, confidence: float) -> bool:
         """Say whether a certificate, read from a file, can be one for these numbers."""
+        window, n_rows = setup.window, setup.n_rows
         shares = (self.rho, self.misses, self.lacks, self.eps)
         given = [t for t in (self.t_first, self.t_last) if t is not None]
         here = (self.rule, self.t_min, self.t_max, self.n_rows)
         return (
             here == (window.rule, window.t_min, window.t_max, n_rows)
-            and self.confidence >= confidence
-            and min(self.n_pilot, self.n_certifying, self.n_runs) >= 1
+            and math.isclose(1 - self.confidence, 1 - confidence, rel_tol=1e-6)
+            and self.n_runs == setup.n_shards
+            and min(self.n_pilot, self.n_certifying) >= 1
             and self.n_pilot + self.n_certifying <= n_rows
             and all(0 <= share <= 1 for share in shares if share is not None)
+            and (self.misses is None or (self.lacks is not None and self.lacks <= self.misses))
             and len(given) != 1
             and all(type(t) is int and t >= 1 for t in given)
             and given == sorted(given)
