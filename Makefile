@@ -44,21 +44,21 @@ format: $(VENV)/.installed-dev  ## let ruff fix and format the code
 validate: $(VENV)/.installed-dev  ## slow tests: the theorems by Monte-Carlo, packages that can be removed
 	$(BIN)/python -m pytest -n $(JOBS) -m "statistical or slow"
 
-bench: $(VENV)/.installed-dev  ## time it against its peers, hold it to its floors (LARGE=1: a file of 10 GB, too)
+bench: $(VENV)/.installed-dev  ## time it against other programs and its targets (LARGE=1: also a file of 10 GB)
 	@$(BIN)/python -m pip install --quiet ldpc galois || echo "ldpc or galois cannot be installed here: going on without them"
 	$(BIN)/python -m benchmarks $(if $(LARGE),--large)
 
-mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and see what the tests miss
+mutants: $(VENV)/.installed-dev  ## plant mistakes, listed and random ones, and show which ones the tests miss
 	$(BIN)/python -m scripts.mutate
 
-fuzz: $(VENV)/.installed-dev  ## damaged files, odd names, signals and more (MINUTES=10, SEED=1; PAGE=1: write docs/reliability.md)
+fuzz: $(VENV)/.installed-dev  ## damaged files, odd names, signals (MINUTES=10, SEED=1; PAGE=1 writes docs/reliability.md)
 	$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(PAGE),--page)
 
 sanitize: $(VENV)/.installed-dev  ## kernel tests and random cases under address and undefined-behaviour sanitizers (CASES=100000)
 	@$(BIN)/python -m pip install --quiet cmake 'nanobind>=2.4'
 	$(BIN)/python scripts/sanitize.py --cases $(CASES)
 
-floors: | $(BIN)/python  ## the tests again, with the oldest packages that pyproject.toml allows
+floors: | $(BIN)/python  ## all tests with the oldest packages that pyproject.toml allows
 	$(PYTHON) -m venv .floors
 	.floors/bin/python scripts/floors.py > .floors/pins.txt
 	.floors/bin/python $(INSTALL) '.[dev]' --constraint .floors/pins.txt
@@ -77,8 +77,11 @@ man: $(VENV)/.installed  ## the manual page of the command, in build/flagstone.1
 wheel: $(VENV)/.installed-dev  ## wheel and sdist, each tried in an environment of its own
 	$(BIN)/python scripts/try_wheel.py
 
-release: check wheel  ## is this tree ready to be released? (version, changelog, tag, packages)
-	$(BIN)/python scripts/release.py
+# What the tree lacks is listed at once, before minutes of building.
+release: $(VENV)/.installed-dev  ## list what is missing for a release, then build and try the packages
+	@$(BIN)/python scripts/release.py --tree
+	@$(MAKE) --no-print-directory check wheel
+	@$(BIN)/python scripts/release.py
 
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .floors .fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -71,7 +71,7 @@ def native_contestants(rows: BitRows, weights: np.ndarray | None = None) -> list
 
 
 def _kernel_rank(version: Any, rows: BitRows, weights: np.ndarray | None) -> int:
-    flag = version.gf2_flag(rows.dim)
+    flag = version.gf2.flag(rows.dim)
     flag.insert(rows.words, weights)
     return len(flag.dump()[1])
 

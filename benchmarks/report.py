@@ -12,8 +12,11 @@ from benchmarks.memory import ROOT
 
 __all__ = ["floor_lines", "page"]
 
-#: What no table shows, told by hand.
-TRIED = ROOT / "benchmarks" / "tried.md"
+#: What no table shows, written by hand.
+MISSED = ROOT / "benchmarks" / "missed.md"
+
+#: Their results stand among the floors only.
+FLOORS_ONLY = ("widths",)
 
 SUITES = {
     "flag_gf2": "The flag over GF(2), packed rows",
@@ -45,11 +48,6 @@ REMARKS = {
         "options to its last line, in a process that has loaded everything before, with a second "
         "thread that reads ahead; its loader has two threads. Rows stay in memory, packed, up to "
         "256 MB (`--cache-size`), so a file is parsed once.",
-        "Of the time for Parquet, three quarters are Arrow's own decoding a batch at a time, which "
-        "bounds memory; packing int64 columns is a seventh. Tried and dropped: smaller batches "
-        "(packing gains from the cache, decoding loses more), Arrow's casts to bytes before "
-        "packing (as slow as all of our packing), one call of the packing kernel per column (four "
-        "at once read and write each word a quarter as often).",
         "*d=512*: rows that take about as long to insert as to read, or longer. *read ahead* does "
         "both at once, as commands do; with two free cores it saves up to the shorter of *read* "
         "and *insert* against *in turn*.",
@@ -131,6 +129,9 @@ def page(
         "worth. A ratio below 1 means that flagstone is faster.",
         summary(results),
         "![Rows per second over m and d](images/scaling.svg)",
+        "`make bench` repeats the run in ten minutes at most; `python -m benchmarks --only SUITE` "
+        "runs one suite and stores nothing, `--clock cpu` is for busy machines. M4RI comes from "
+        "`apt-get install libm4ri-dev`, other peers from PyPI; what is missing is left out.",
         f"Measured {machine['date']} on {machine['cpu']}; {machine['cores']} cores, "
         f"{machine['memory_gb']} GB, load {machine['load'][0]}, {clock} clock; "
         f"{machine['system']}, Python {machine['python']}, {machine['kernels']} kernels; "
@@ -139,12 +140,12 @@ def page(
         "## Floors",
         "What the project asks of itself. A number in bold misses its floor.",
         *_floor_tables(verdicts),
+        MISSED.read_text().strip(),
     ]
     for suite, title in SUITES.items():
         mine = [r for r in results if r.suite == suite]
-        if mine:
+        if mine and suite not in FLOORS_ONLY:
             parts += [f"## {title}", *REMARKS.get(suite, ()), *_tables(mine)]
-    parts.append(TRIED.read_text().strip())
     if notes:
         parts += ["## Notes of the run", "\n".join(f"- {note}" for note in notes)]
     return "\n\n".join(parts) + "\n"

@@ -30,7 +30,6 @@ void sort_by_count(const std::int64_t *counts, std::size_t n, bool falling, std:
 namespace {
 
 using Table = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Words = Array2<std::uint64_t>;
 using Integers = Array1<std::int64_t>;
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
@@ -214,18 +213,6 @@ nb::tuple merge(const FieldObject &field, std::size_t dim, const Table &X, const
     return nb::make_tuple(Z.first(rank), cz.first(rank));
 }
 
-nb::object multiply(const Kernels &kernels, const Words &names, const Words &rows) {
-    require(rows.shape(1) > 0, "rows must have a column");
-    require(names.shape(1) == words_of(rows.shape(0)), "names must have a bit for each row");
-    const NewArray result({names.shape(0), rows.shape(1)}, "u8");
-    run([&] {
-        kernels.gf2_multiply({names.data(), names.shape(0), names.shape(1)},
-                             {rows.data(), rows.shape(0), rows.shape(1)},
-                             {result.data<std::uint64_t>(), names.shape(0), rows.shape(1)}, pause);
-    });
-    return result.array();
-}
-
 nb::tuple cut(FlagObject &flag,
               std::tuple<bool, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t> rule,
               std::pair<std::int64_t, std::int64_t> piece, const Table &rows, const Integers &ticks,
@@ -233,12 +220,6 @@ nb::tuple cut(FlagObject &flag,
     const auto [inside, credit, pace, most, fine, step] = rule;
     return flag.cut({inside, credit, pace, most, fine, step}, {piece.first, piece.second}, rows,
                     ticks, size);
-}
-
-// A function of one field.
-template <class R, class... Arguments>
-auto over(const FieldObject &field, R (*function)(const FieldObject &, Arguments...)) {
-    return [field, function](Arguments... arguments) { return function(field, arguments...); };
 }
 
 bool is_prime(std::uint32_t p) {
@@ -273,7 +254,7 @@ FieldObject finite_field(const Kernels &kernels, std::uint64_t p, std::uint64_t 
 void bind_fields(nb::module_ &module, const Kernels &kernels) {
     const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
     if (!nb::type<FieldObject>().is_valid()) {  // all versions of the kernels share these types
-        nb::class_<FieldObject>(module, "FiniteField")
+        nb::class_<FieldObject>(module, "Field")
             .def("rref", rref, nb::arg("dim"), array("M"))
             .def("reduce", reduce, array("X"), array("R"), array("pivots"))
             .def("dot", dot, array("X"), array("W"))
@@ -295,19 +276,7 @@ void bind_fields(nb::module_ &module, const Kernels &kernels) {
         nb::arg("p"), nb::arg("k") = 1, nb::arg("polynomial") = std::vector<std::uint32_t>());
     module.def("cut_pieces", cut, nb::arg("flag"), nb::arg("rule"), nb::arg("piece"),
                array("rows"), array("ticks"), nb::arg("size"));
-    const FieldObject gf2{kernels.gf2_field(), 8, 64};
-    module.def("gf2_rref", over(gf2, rref), nb::arg("dim"), array("rows"));
-    module.def("gf2_reduce", over(gf2, reduce), array("rows"), array("basis"), array("pivots"));
-    module.def("gf2_dot", over(gf2, dot), array("rows"), array("functionals"));
-    module.def("gf2_merge", over(gf2, merge), nb::arg("dim"), array("X"), array("cx"), array("Y"),
-               array("cy"));
-    module.def("gf2_flag", over(gf2, new_flag), nb::arg("dim"));
-    module.def("gf2_flag_load", over(gf2, load_flag), nb::arg("dim"), array("basis"),
-               array("counts"));
-    module.def(
-        "gf2_multiply",
-        [kernels](const Words &names, const Words &rows) { return multiply(kernels, names, rows); },
-        array("names"), array("rows"));
+    module.attr("gf2") = FieldObject{kernels.gf2_field(), 8, 64};
 }
 
 }  // namespace flagstone

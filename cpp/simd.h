@@ -82,32 +82,25 @@ inline Word spread_bits(Byte bits) {
     return (marked + every_byte(0x7f)) >> 7 & every_byte(1);
 }
 
-// Bit r of 64 bytes, that of byte i as bit i.
-inline Word bits_of_bytes(const Byte *bytes, unsigned r) {
+// The lowest bits of 64 bytes, that of byte i as bit i.
+inline Word bits_of_bytes(const Byte *bytes) {
+    Word found = 0;
 #if defined(__AVX512BW__)
-    return _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(char(1 << r)));
-#elif defined(__AVX2__)
-    Word found = 0;
-    for (int i = 0; i < 2; ++i) {
-        const __m256i part = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes) + i);
-        const __m256i high = _mm256_sll_epi16(part, _mm_cvtsi32_si128(int(7 - r)));
-        found |= Word(std::uint32_t(_mm256_movemask_epi8(high))) << 32 * i;
-    }
-    return found;
+    found = _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(1));
 #elif defined(__SSE2__)
-    Word found = 0;
-    for (int i = 0; i < 4; ++i) {
-        const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes) + i);
-        const __m128i high = _mm_sll_epi16(part, _mm_cvtsi32_si128(int(7 - r)));
-        found |= Word(std::uint32_t(_mm_movemask_epi8(high))) << 16 * i;
-    }
-    return found;
+    for (std::size_t i = 0; i < 64; i += kVectorBytes) {
+        const Vector high = load<Vector>(bytes + i) << 7;
+#if defined(__AVX2__)
+        found |= Word(std::uint32_t(_mm256_movemask_epi8(__m256i(high)))) << i;
 #else
-    Word found = 0;
-    for (int i = 0; i < 64; i += 8)
-        found |= gather_bits(load<Word>(bytes + i) >> r & every_byte(1)) << i;
-    return found;
+        found |= Word(std::uint32_t(_mm_movemask_epi8(__m128i(high)))) << i;
 #endif
+    }
+#else
+    for (int i = 0; i < 64; i += 8)
+        found |= gather_bits(load<Word>(bytes + i) & every_byte(1)) << i;
+#endif
+    return found;
 }
 
 // Place i of each 16 bytes gets byte order[i] of the same 16; 0 where order[i] is kNoByte.

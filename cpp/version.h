@@ -16,9 +16,6 @@ struct Kernels {
     // below p, constant term first (not read if k = 1). p is prime.
     std::unique_ptr<Field> (*finite_field)(std::uint32_t p, unsigned k,
                                            const std::uint32_t *polynomial);
-    // result[i] ^= the sum of rows[j] over the bits j of names[i]; bits without a row add nothing.
-    void (*gf2_multiply)(Matrix<const std::uint64_t> names, Matrix<const std::uint64_t> rows,
-                         Matrix<std::uint64_t> result, Pause pause);
     PackingKernels packing;
     TextKernels text;
 };
@@ -27,8 +24,6 @@ struct Kernels {
 namespace FLAGSTONE_VERSION {
 std::unique_ptr<Field> gf2_field();
 std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial);
-void gf2_multiply(Matrix<const std::uint64_t> names, Matrix<const std::uint64_t> rows,
-                  Matrix<std::uint64_t> result, Pause pause);
 PackingKernels packing_kernels();
 TextKernels text_kernels();
 }  // namespace FLAGSTONE_VERSION

@@ -21,8 +21,8 @@ import numpy as np
 from examples import demo
 from flagstone import Flag, distributions, pack
 from flagstone.algebra.bitrows import BitRows
-from flagstone.certificates import Certificate, Certifier, pilot_rows
-from flagstone.guarantees import Window
+from flagstone.certificates import Certifier, pilot_rows
+from flagstone.guarantees import Certificate, Window
 
 EPS, CONTAMINATION = 0.1, 0.02
 

@@ -2,7 +2,7 @@
 
 Rows needed are `plan`'s, and those of a certificate that is made here. Agreement is counted over
 pairs of fresh captures of the frames of examples/demo.py (41 bits, one frame in fifty damaged).
-(Speeds stand in a table of their own, which `make bench` writes.)
+(`make bench` writes the speeds.)
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def agreement(samples: list[np.ndarray], parameters: dict[str, IndexRule]) -> tu
 def main() -> None:
     """Print all of them."""
     rows = plan(dim=42, rho=0.05, eps=0.1)
-    for analysis in ("paper (printed)", "index"):
-        print(f"rows until two captures agree with probability 0.95, {analysis}: ", end="")
+    for analysis, name in (("paper (printed)", "the paper's analysis"), ("index", "index rule")):
+        print(f"rows until two captures agree with probability 0.95, {name}: ", end="")
         print(f"{rows[analysis].rows:.2g}")
     [X] = captures(CERTIFIED, 1)
     rho = AffineSpan(**WINDOW, random_state=SEED).fit(X).guarantee_.certified.rho

@@ -84,10 +84,10 @@ MUTANTS = [
     *mutants(
         "_reference/linalg.py",
         "merge",
-        ("gf2_merge", "while (last := coords.bit_length() - 1) in claims:",
+        ("merge", "while (last := coords.bit_length() - 1) in claims:",
          "while (last := coords.bit_length() - 1) in ():"),  # claims not respected
-        ("gf2_merge", "y ^= basis[last]", "pass"),  # claimer added by coordinates only
-        ("gf2_merge", "counts[last] += count", "counts[last] = count"),
+        ("merge", "y ^= basis[last]", "pass"),  # claimer added by coordinates only
+        ("merge", "counts[last] += count", "counts[last] = count"),
     ),
     *mutants(
         "_reference/finite.py",

@@ -19,6 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -66,16 +67,21 @@ class Scenario:
             i = int(rng.integers(len(arguments)))
             arguments[i] = spoiled(rng, arguments[i])
             modules = {name: module for name, module in modules.items() if name in NATIVE}
-        return arguments, {m: outcome(getattr(modules[m], self.name), arguments) for m in modules}
+        kernel = attrgetter(self.name)
+        return arguments, {m: outcome(kernel(modules[m]), arguments) for m in modules}
 
 
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def call(draw: Callable[[Random], Any]) -> Callable[[Random], Any]:
-    """Register a scenario for the function of the same name."""
-    SCENARIOS[draw.__name__] = Scenario(draw.__name__, draw, program=False, exact=True)
-    return draw
+def call(name: str) -> Callable[[Callable[[Random], Any]], Any]:
+    """Register arguments for the function of this name."""
+
+    def register(draw: Callable[[Random], Any]) -> Any:
+        SCENARIOS[name] = Scenario(name, draw, program=False, exact=True)
+        return draw
+
+    return register
 
 
 def program(name: str) -> Callable[[Callable[[ModuleType, Random], Any]], Any]:
@@ -133,7 +139,7 @@ def same(a: Any, b: Any) -> bool:
 
 def rref(dim: int, rows: np.ndarray) -> Any:
     """Return a reduced echelon form quickly; cases of its own compare it with the reference."""
-    return NATIVE["portable"].gf2_rref(dim, rows)
+    return NATIVE["portable"].gf2.rref(dim, rows)
 
 
 # Data
@@ -211,32 +217,26 @@ def split(rng: Random, n: int) -> Iterator[slice]:
 # Linear algebra, flags and pieces over GF(2)
 
 
-@call
+@call("gf2.rref")
 def gf2_rref(rng: Random) -> Any:
     dim = draw_dim(rng)
     return dim, draw_words(rng, draw_size(rng), dim)
 
 
-@call
+@call("gf2.reduce")
 def gf2_reduce(rng: Random) -> Any:
     dim = draw_dim(rng)
     basis, pivots = rref(dim, draw_words(rng, int(rng.integers(0, 20)), dim))
     return draw_words(rng, draw_size(rng), dim), basis, pivots
 
 
-@call
+@call("gf2.dot")
 def gf2_dot(rng: Random) -> Any:
     dim = draw_dim(rng)
     return draw_words(rng, draw_size(rng), dim), draw_words(rng, int(rng.integers(0, 80)), dim)
 
 
-@call
-def gf2_multiply(rng: Random) -> Any:
-    number = draw_dim(rng)
-    return draw_words(rng, draw_size(rng), number), draw_words(rng, number, draw_dim(rng))
-
-
-@call
+@call("gf2.merge")
 def gf2_merge(rng: Random) -> Any:
     dim = draw_dim(rng)
     X, Y = (draw_counted(rng, int(rng.integers(1, dim + 2)), dim) for _ in range(2))
@@ -251,10 +251,10 @@ def canonical(flag: Any, dim: int) -> Any:
     return counts, [rref(dim, basis[: i + 1])[0] for i in sorted(some)]
 
 
-@program("gf2_flag")
+@program("gf2.flag")
 def gf2_flag(module: ModuleType, rng: Random) -> Any:
     dim, seen = draw_dim(rng), []
-    flag = module.gf2_flag(dim)
+    flag = module.gf2.flag(dim)
     rows = draw_words(rng, draw_size(rng), dim)
     for part in split(rng, len(rows)):
         if rng.random() < 0.3:
@@ -263,16 +263,16 @@ def gf2_flag(module: ModuleType, rng: Random) -> Any:
             flag = twin
         flag.insert(rows[part], draw_weights(rng, len(rows[part])))
         if rng.random() < 0.3:
-            flag = module.gf2_flag_load(dim, *flag.dump())
+            flag = module.gf2.flag_load(dim, *flag.dump())
         seen.append(canonical(flag, dim))
     return seen
 
 
-@program("gf2_flag_load")
+@program("gf2.flag_load")
 def gf2_flag_load(module: ModuleType, rng: Random) -> Any:
     dim = draw_dim(rng)
     basis, counts = draw_counted(rng, int(rng.integers(1, dim + 2)), dim)
-    flag = module.gf2_flag_load(dim, basis, counts)
+    flag = module.gf2.flag_load(dim, basis, counts)
     seen = canonical(flag, dim)
     flag.insert(draw_words(rng, draw_size(rng), dim))
     return seen, canonical(flag, dim)
@@ -286,7 +286,7 @@ def cut_pieces(module: ModuleType, rng: Random) -> Any:
         inside, int(rng.integers(1, 4 * dim + 1)), pace, int(rng.integers(1, 30)),
         int(rng.integers(0, 40)), int(rng.integers(1, 9)),
     )  # fmt: skip
-    flag, piece = module.gf2_flag(dim), (0, 0)
+    flag, piece = module.gf2.flag(dim), (0, 0)
     bits, seen = draw_bits(rng, draw_size(rng), dim), []
     for part in split(rng, len(bits)):
         ticks = np.flatnonzero(bits[part].any(axis=1))
@@ -296,7 +296,7 @@ def cut_pieces(module: ModuleType, rng: Random) -> Any:
             module.cut_pieces(flag, rule, piece, rows, ticks, size + 3)
             flag = twin
         if rng.random() < 0.3:
-            flag = module.gf2_flag_load(dim, *flag.dump())
+            flag = module.gf2.flag_load(dim, *flag.dump())
         ends, piece = module.cut_pieces(flag, rule, piece, rows, ticks, size)
         seen.append((ends, piece))
     return seen
@@ -334,7 +334,7 @@ def pack_columns(module: ModuleType, rng: Random) -> Any:
     return fine, words if fine else None
 
 
-@call
+@call("gf2_lengths")
 def gf2_lengths(rng: Random) -> Any:
     return (draw_words(rng, draw_size(rng), draw_dim(rng)),)
 
@@ -370,7 +370,7 @@ SCENARIOS["parse_digits"].exact = False
 # Certificates
 
 
-@call
+@call("log_mean_product")
 def log_mean_product(rng: Random) -> Any:
     n = int(rng.integers(1, 20))
     values, lengths = rng.integers(0, 30, n).astype(float), rng.integers(1, 900, n).astype(float)
@@ -418,9 +418,10 @@ def finite_field(module: ModuleType, rng: Random) -> Any:
 
 
 def kernels(module: ModuleType) -> set[str]:
-    """Return the names of the functions that a version offers."""
-    public = {name for name in dir(module) if not name.startswith("_")}
-    return {name for name in public if not isinstance(getattr(module, name), type)}
+    """Return the names of the functions that a version offers, those of GF(2) included."""
+    public = {name for name in dir(module) if not name.startswith("_")} - {"gf2"}
+    functions = {name for name in public if not isinstance(getattr(module, name), type)}
+    return functions | {f"gf2.{name}" for name in dir(module.gf2) if not name.startswith("_")}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -452,7 +453,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.verbose:
             print(f"case {case}: {name}", flush=True)
         modules = dict(NATIVE)
-        if scenario.exact and hasattr(_reference, name):
+        if scenario.exact:
             modules["reference"] = _reference
         drawn, results = scenario.results(modules, key)
         first, *others = results

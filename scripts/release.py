@@ -1,7 +1,8 @@
-"""Say whether this tree can be released, and what is missing: ``python scripts/release.py``.
+"""Say whether this tree can be released, and list what is missing: ``python scripts/release.py``.
 
-Version, changelog, tag and built packages must agree. Nothing is uploaded: when all is well, the
-notes of the release are written to dist/notes.md, and the last step is left to a person.
+Version, changelog, citation, tag and built packages must agree. Nothing is uploaded: if nothing is
+missing, the release notes are written to dist/notes.md. ``--tree`` looks at the tree only, before
+packages are built.
 """
 
 from __future__ import annotations
@@ -23,21 +24,28 @@ def section(changelog: str, title: str) -> str | None:
 
 
 def problems(
-    version: str, changelog: str, tags: Sequence[str], changed: Sequence[str], built: Sequence[str]
+    version: str,
+    changelog: str,
+    citation: str,
+    metadata: str,
+    tags: Sequence[str],
+    changed: Sequence[str],
+    built: Sequence[str] | None,
 ) -> list[str]:
-    """Return what stands between this tree and a release.
+    """Return what is missing for a release.
 
     Parameters
     ----------
     version : str
         Of the package.
-    changelog : str
+    changelog, citation, metadata : str
+        Texts of CHANGELOG.md, CITATION.cff and pyproject.toml.
     tags : sequence of str
-        Of the commit at hand.
+        Tags of the current commit.
     changed : sequence of str
         Files that differ from that commit.
-    built : sequence of str
-        Names of the files in dist/.
+    built : sequence of str or None
+        Names of the files in dist/; None if nothing is built yet.
     """
     found = []
     if not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version):
@@ -47,10 +55,18 @@ def problems(
         found.append(f"CHANGELOG.md has no section '## {version} (date)'")
     if section(changelog, "Unreleased"):
         found.append(f"CHANGELOG.md still has entries under Unreleased: move them to {version}")
+    if not re.search(rf'^version: "?{re.escape(version)}"?$', citation, re.MULTILINE):
+        found.append(f"CITATION.cff does not say 'version: {version}'")
+    if not re.search(r"^date-released: ", citation, re.MULTILINE):
+        found.append("CITATION.cff has no date-released")
+    if not re.search(r"^\[project\.urls\]", metadata, re.MULTILINE):
+        found.append("pyproject.toml has no [project.urls]: name the public repository")
     if changed:
         found.append(f"{len(changed)} files differ from the commit, first {changed[0]}")
     if f"v{version}" not in tags:
         found.append(f"the commit has no tag v{version}: git tag -a v{version}")
+    if built is None:
+        return found
     if f"flagstone-{version}.tar.gz" not in built:
         found.append(f"dist/flagstone-{version}.tar.gz is missing: make wheel")
     if not any(
@@ -70,18 +86,23 @@ def main() -> int:
     """Print what is missing, or write the notes."""
     text = (ROOT / "src" / "flagstone" / "_version.py").read_text()
     version = re.search(r'__version__ = "(.+)"', text)[1]  # type: ignore[index]
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    names = ("CHANGELOG.md", "CITATION.cff", "pyproject.toml")
+    changelog, citation, metadata = ((ROOT / n).read_text(encoding="utf-8") for n in names)
     dist = ROOT / "dist"
     built = [path.name for path in dist.iterdir()] if dist.is_dir() else []
     changed = [line[3:] for line in git("status", "--porcelain")]
-    found = problems(version, changelog, git("tag", "--points-at", "HEAD"), changed, built)
-    if found:
-        print("Not ready:", *found, sep="\n  ")
-        return 1
-    (dist / "notes.md").write_text(section(changelog, version) or "", encoding="utf-8")
-    print(
-        f"{version} is ready: dist/ holds the packages and notes.md. Uploading them is up to you."
+    tags = git("tag", "--points-at", "HEAD")
+    before = "--tree" in sys.argv[1:]
+    found = problems(
+        version, changelog, citation, metadata, tags, changed, None if before else built
     )
+    if found:
+        print("Not ready for a release:", *found, sep="\n  ")
+        return 1
+    if before:
+        return 0
+    (dist / "notes.md").write_text(section(changelog, version) or "", encoding="utf-8")
+    print(f"{version} is ready: dist/ holds the packages and notes.md. Nothing was uploaded.")
     return 0
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from importlib import import_module, resources
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flagstone
@@ -43,6 +44,23 @@ def test_core_never_loads_sklearn():
         "print([name for name in heavy if name in sys.modules])"
     )
     assert run(code).strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "needs_arrow"), [("t.hex", False), ("t.npy", False), ("t.csv", True)]
+)
+def test_arrow_is_loaded_where_it_reads(tmp_path, name, needs_arrow):
+    (tmp_path / "t.hex").write_text("a5\n0f\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,0\n")
+    np.save(tmp_path / "t.npy", np.eye(2, dtype=np.uint8))
+    code = (
+        "import sys\n"
+        "from flagstone.tables import open_table\n"
+        f"table = open_table({str(tmp_path / name)!r})\n"
+        "rows = list(table.rows(table.encoding(2)))\n"
+        "print('pyarrow' in sys.modules)"
+    )
+    assert run(code).strip() == str(needs_arrow)
 
 
 def test_every_public_name_resolves():

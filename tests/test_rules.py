@@ -362,3 +362,15 @@ def test_the_default_window_leaves_elimination_out(dim, m, window):
     assert IndexRule(t_min=1).window(dim, m).t_min == 1
     assert IndexRule(contamination=0.01).window(dim, m).t_min == math.ceil(m / 100) + 1
     assert IndexRule(rho=0.3).window(dim, m).t_min == 1
+
+
+def test_a_window_is_asked_for_with_numbers():
+    for dim in (None, 0, 2.5, "4", float("inf"), [3]):
+        with pytest.raises(InputError, match="dim must be an integer of at least 1"):
+            IndexRule().window(dim, 100)
+    for value in (np.array([5]), np.array([5, 6]), [5], float("nan")):
+        with pytest.raises(InputError, match="t_min must be an integer of at least 1"):
+            IndexRule(t_min=value)
+    for value in (None, "x", float("inf"), 0.5, -0.1):
+        with pytest.raises(InputError, match="contamination"):
+            g.index_rows(5, 0.1, 0.1, contamination=value)

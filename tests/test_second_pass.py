@@ -24,16 +24,16 @@ from flagstone import (
 )
 from flagstone.algebra.fields import width
 from flagstone.algebra.flag import merge_flags
-from flagstone.certificates import pilot_share
-from flagstone.errors import FormatError, InputError
+from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
     SHARE_OF_START,
     counted_certificate,
+    pilot_share,
     start_points,
     stream_certificate,
 )
-from flagstone.pipeline import certify, rep_linear_span
+from flagstone.pipeline import certify
 from flagstone.question import (
     ConstraintsQuestion,
     EquationsQuestion,
@@ -496,29 +496,6 @@ def test_a_stream_that_drifts_still_has_its_equations():
     assert broken.contains is None  # damaged in runs: not independently
 
 
-def test_counts_of_a_stream_that_cannot_be_are_refused():
-    data = streamed(checked(1500, damage=0.01), 60).to_dict()
-    for first, outside in ((256, 3), (8, 3), (128, 900)):
-        bad = copy.deepcopy(data)
-        bad["promises"]["certified"]["levels"][0] |= {"first": first, "outside": outside}
-        with pytest.raises(FormatError):
-            Finding.from_dict(bad)
-
-
-def test_counts_outside_of_spaces_that_are_none_of_the_flag_are_refused():
-    """A level of fewer dimensions would claim more equations than the answer has."""
-    rows = GF(2).rows(checked(1500, damage=0.01))
-    kept = certify(rep_linear_span(rows, t_min=60, t_max=120, random_state=7), rows)
-    for data in (kept.to_dict(), streamed(checked(1500, damage=0.01), 60).to_dict()):
-        assert Finding.from_dict(data).promises.contains.equations == 8
-        for number, level in enumerate(data["promises"]["certified"]["levels"]):
-            for edit in ({"dim": 9}, {"dim": 19}, {"runs": level["outside"] + 1}, {"runs": -1}):
-                bad = copy.deepcopy(data)
-                bad["promises"]["certified"]["levels"][number] |= edit
-                with pytest.raises(FormatError):
-                    Finding.from_dict(bad)
-
-
 def test_equations_are_certified_one_by_one_with_delta_shared():
     X = checked(600)
     X[::20, 17] ^= 1  # one check breaks often, the others never
@@ -600,3 +577,19 @@ def test_a_rule_is_allowed_by_fresh_samples_and_bottom_is_nothing_to_contain():
     early = ParityClassifier(rule=IndexRule(t_min=2, t_max=2), random_state=7)
     said = next_step(early.fit(A, A[:, 0] ^ A[:, 2]).guarantee_)
     assert "would certify this rule" in said
+
+
+def test_certifying_refuses_what_cannot_be_labels_shards_or_a_confidence():
+    X = rows_with_a_gap(300)
+    flag = Flag(7).update(np.column_stack([X, X[:, 0]]))
+    finding = ask(flag, ParityQuestion(), IndexRule(t_min=5, t_max=20), Coins(1))
+    assert certify(finding, X, X[:, 0]).promises.certified.certificate is not None
+    for y, options, words in (
+        (X[:9, 0], {}, "300 rows, but y has 9 labels"),
+        (X[:, 0], {"shards": [150.5, 149.5]}, "shards must be an integer of at least 0"),
+        (X[:, 0], {"shards": [-1, 301]}, "shards must be an integer of at least 0"),
+        (X[:, 0], {"confidence": None}, "confidence must be a number"),
+        (X[:, 0], {"confidence": 1}, "confidence must lie strictly between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=words):
+            certify(finding, X, y, **options)

@@ -440,109 +440,6 @@ def edited(content, at, value):
     return content
 
 
-#: What nothing else in a finding repeats: where it came from, what was asked for without any effect
-#: on the window, and what only the rows could certify again. Possible edits there are taken.
-FREE = (
-    ("seed_is_fresh",),
-    ("provenance",),
-    ("encoding", "label", 0),  # of a rule the answer repeats it
-    ("rows", "skipped"),
-    ("rows", "places"),
-    ("rows", "values"),
-    ("rows", "levels"),  # may be left out
-    ("rule", "eps"),  # where t_max is given
-    ("promises", "shards"),
-    ("promises", "sorted_rows"),  # where the span of all rows was kept
-    ("promises", "labels"),
-    ("promises", "certified", "levels"),
-    ("promises", "certified", "certificate"),
-    ("promises", "withheld"),
-    ("promises", "conditions"),
-)
-
-
-def hostile(kind):
-    """The finding whose file is edited."""
-    X, _ = rows_and_labels()
-    if kind == "parity":
-        # many thresholds, so that hardly another seed draws the same one
-        learner = ParityClassifier(rule=IndexRule(t_max=60), random_state=9, fit_intercept=True)
-        return learner.fit(X[:, :2], X[:, 1] ^ 1).finding_
-    if kind == "rho":
-        return LinearSpan(random_state=3, rho=0.3, eps=0.2, field=3).fit(X[:, :3]).finding_
-    if kind == "certified":
-        learner = LinearSpan(rule=IndexRule(t_min=9, t_max=60), random_state=3, certify=0.99)
-        return learner.fit(X[:, [0, 3, 5]]).finding_
-    return {"constraints": full_finding, "subspace": labelled_finding}[kind]()
-
-
-#: What these findings have of their own; the others are edited everywhere.
-EDITED = {
-    "rho": ("rule", "window", "threshold", "promises"),
-    "certified": ("promises", "rows", "levels"),
-    "parity": ("question", "answer", "subspace", "seed", "encoding", "directions"),
-}
-
-
-@pytest.mark.parametrize("kind", ["constraints", "subspace", "parity", "rho", "certified"])
-@pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
-def test_no_single_edit_changes_what_a_finding_says(kind):
-    """An edit sealed with a right checksum can change FREE values only."""
-    finding = hostile(kind)
-    content = json.loads(json.dumps(finding.to_dict()))
-    edits = taken = 0
-    for at in places_of(content):
-        if at[0] not in EDITED.get(kind, at):
-            continue
-        shown, value = None, content
-        for key in at:
-            value = value[key]
-        for other in others(value):
-            edits += 1
-            try:
-                found = Finding.from_dict(edited(content, at, other))
-            except FormatError:
-                continue
-            if found == finding:
-                continue
-            taken += 1
-            assert any(at[: len(free)] == free for free in FREE), (at, other)
-            assert found.fingerprint == finding.fingerprint
-            assert found.answer.to_dict() == finding.answer.to_dict()
-            assert (found.subspace, found.seed) == (finding.subspace, finding.seed)
-            assert (found.threshold, found.margin) == (finding.threshold, finding.margin)
-            assert (found.rows.read, found.rows.misfits) == (
-                finding.rows.read,
-                finding.rows.misfits,
-            )
-            assert str(found.promises)
-            shown = found
-        if shown is not None:
-            assert html_report(shown)
-    assert edits > 300
-    assert taken < edits / 10
-
-
-@pytest.mark.parametrize("name", ["parity.json", "bottom.json", "system.json", "rational.json"])
-def test_no_single_edit_changes_what_a_bare_answer_says(name):
-    _, content = unpack_document((HERE / name).read_bytes())
-    finding = Finding.from_dict(content)
-    for at in places_of(content):
-        value = content
-        for key in at:
-            value = value[key]
-        for other in others(value):
-            try:
-                found = Finding.from_dict(edited(content, at, other))
-            except FormatError:
-                continue
-            if found != finding:
-                free = ("seed_is_fresh", "provenance", "rows")
-                label = name == "system.json" and at[:2] == ("encoding", "label")
-                assert at[0] in free or label, (at, other)
-            assert found.answer.to_dict() == finding.answer.to_dict()
-
-
 def test_no_single_edit_of_a_summary_ends_in_another_error():
     _, content = unpack_document((HERE / "flag.flag").read_bytes())
     for at in places_of(content):
@@ -662,14 +559,6 @@ def test_names_that_no_encoding_holds_come_back(tmp_path):
     save(tmp_path / "m.json", rule)
     assert load(tmp_path / "m.json").answer == rule
     assert "\\u009b31m" in (tmp_path / "m.json").read_text()
-
-
-@pytest.mark.parametrize("text", ["ab", "12", "0101010", "01", "0 1 0 1 0", "01010１", "<b>101"])
-def test_rows_that_are_no_rows_are_refused(text):
-    data = full_finding().to_dict()
-    data["rows"]["values"][0] = text
-    with pytest.raises(FormatError):
-        Finding.from_dict(data)
 
 
 if __name__ == "__main__":  # write the golden files of the current version

@@ -134,6 +134,8 @@ def test_frames_name_the_columns_of_the_protocol():
         assert suggest_window(table).protocol.encoding.names == names
     found = suggest_window(frame[list("abcdefg")], frame["h"])
     assert found.protocol.encoding.label.column == "h"
+    named = suggest_window(rows(600), names=frame.columns)  # an index has no truth value
+    assert named.protocol.encoding.names == names
     numbered = suggest_window(pd.DataFrame(rows(600)))
     assert numbered.protocol.encoding.names[:2] == ("x0", "x1")
     assert repr(numbered) == f"Suggestion({numbered})"
@@ -156,3 +158,9 @@ def test_a_window_for_the_equations_certifies_that_fresh_answers_have_them():
     assert fixed.protocol.max_rows == 2 * m
     with pytest.raises(InputError, match="too many rows break them"):
         replace(pilot, equations=((600, None),)).for_equations()
+
+
+@pytest.mark.parametrize("y", [1, "x", [0, 1, 1], []])
+def test_labels_are_one_per_row(y):
+    with pytest.raises(InputError):
+        suggest_window(rows(300), y)

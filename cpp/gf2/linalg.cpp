@@ -281,11 +281,4 @@ class Gf2Field final : public Field {
 
 std::unique_ptr<Field> gf2_field() { return std::make_unique<Gf2Field>(); }
 
-void gf2_multiply(Packed names, Packed rows, Matrix<Word> result, Pause pause) {
-    in_portions(names.rows, (rows.rows / 4 + 1) * rows.columns, pause,
-                [&](std::size_t first, std::size_t n) {
-                    add_named(names.part(first, n), rows, result.part(first, n));
-                });
-}
-
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -54,7 +54,7 @@ void pack_bytes(const Byte *bytes, std::size_t n, Word *words, Vector &seen) {
         const Byte *from = bytes + k;
         if (n - k < 64) from = static_cast<Byte *>(std::memcpy(last, from, n - k));
         for (int i = 0; i < 64; i += kVectorBytes) seen |= load<Vector>(from + i);
-        *words++ = bits_of_bytes(from, 0);
+        *words++ = bits_of_bytes(from);
     }
 }
 

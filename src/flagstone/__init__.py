@@ -49,7 +49,7 @@ _HOMES = {
     ],
     "errors": ["BottomError", "FlagstoneError", "InputError", "ReplicabilityWarning"],
 }
-# Everything else stands in these modules and packages, each described on a page of docs/api.
+# Everything else is in these modules and packages, each described on a page of docs/api.
 _SUBMODULES = [
     "answers",
     "audit",

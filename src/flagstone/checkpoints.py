@@ -35,7 +35,7 @@ class ShardCheckpoint:
         self.finished[number] = summary
 
     def finish(self) -> None:
-        """Remove the file: everything it stood for is written."""
+        """Remove the file: its results are written."""
         if self.ledger is not None:
             self.ledger.remove()
 

@@ -139,7 +139,7 @@ class Comparison:
     only_in_first, only_in_second : tuple of str
         What each says beyond the shared equations, and beyond the encoding of its columns.
     note : str or None
-        Why they share no equations, or where two rules give the same label.
+        Why they share no equations, or on which rows two rules give the same label.
     dims : tuple of int or None
         The dimensions of both spans, of what they have in common, and of both together.
     settings : tuple of (name, first, second)

@@ -96,7 +96,7 @@ class Credibility:
 
     @property
     def too_few(self) -> bool:
-        """Whether there are too few rows to support any answer, whatever a certificate may add."""
+        """Whether there are too few rows to support any answer, with or without a certificate."""
         g = self._promises
         return self.support == "none" and (
             g is None or g.certified.span is None or g.certified.span >= MOST_OUTSIDE

@@ -30,7 +30,7 @@ _RATIONAL = re.compile(
 
 
 def exact_integer(text: str) -> int:
-    """Return the integer that a sign and digits stand for.
+    """Return the integer that a sign and digits denote.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def exact_modulo(values: Array, order: int) -> Array:
 
 
 def exact_rational(text: str) -> Fraction:
-    """Return the rational that a text such as ``3/4``, ``-7``, ``0.75`` or ``1e3`` stands for.
+    """Return the rational that a text such as ``3/4``, ``-7``, ``0.75`` or ``1e3`` denotes.
 
     Anything else is a ValueError, whose text says what is wrong with the number.
 

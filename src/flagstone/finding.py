@@ -12,7 +12,7 @@ from typing import Any
 from flagstone import text
 from flagstone.algebra import Field, Flag, Staircase, Subspace
 from flagstone.answers import Answer, Constraints
-from flagstone.certificates.spaces import NestedSpaces
+from flagstone.certificates import NestedSpaces
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
 from flagstone.errors import InputError

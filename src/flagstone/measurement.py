@@ -37,7 +37,7 @@ class Measurement:
     places : tuple of (file, row, line)
         Where the first misfits stand.
     values : tuple of str
-        What stands there, as :meth:`Field.texts` writes it: features, and the label if there is
+        The entries, as :meth:`Field.texts` writes them: features, and the label if there is
         one.
     levels : tuple of int, or None
         Rows outside each level of the flag, from V_1 on; None where they were not counted.

@@ -21,6 +21,7 @@ from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.finding import Finding
+from flagstone.guarantees.exact import at_least, check_share
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.measurement import Measurement
 from flagstone.question import Question, SpanQuestion
@@ -66,9 +67,9 @@ def ask(
     rule : IndexRule or HeavyRule
         How the space is chosen, and what that promises.
     coins : Coins
-        The published coins: they draw the threshold, and whatever V* leaves open.
+        The published coins: they draw the threshold, and choose what V* leaves open.
     encoding : Encoding, optional
-        Names of the columns, their encoders, and what labels stand for; x0, x1, … otherwise.
+        Names of the columns, their encoders, and what labels mean; x0, x1, … otherwise.
     labels : sequence of str, optional
         The labels, where their numbers depend on which of them the sample shows; the promises
         then hold for samples that show the same ones.
@@ -234,6 +235,8 @@ class Pipeline:
         sizes: Sequence[int] | None = None,
     ) -> Pipeline:
         """Return the pipeline of rows in memory, one shard or several of these sizes."""
+        if labels is not None and len(labels) != len(rows):
+            raise InputError(f"X has {len(rows):,} rows, but y has {len(labels):,} labels")
         ends = np.cumsum([len(rows)] if sizes is None else sizes).tolist()
         cuts = [slice(start, end) for start, end in pairwise([0, *ends])]
         shards = [MemoryShard(rows[cut], None if labels is None else labels[cut]) for cut in cuts]
@@ -387,17 +390,19 @@ def certify(
     True
     """
     F, promises = finding.field, finding.promises
+    check_share("confidence", confidence)
+    sizes = None if shards is None else [at_least("shards", size, 0) for size in shards]
     rows, labels = F.rows(X), None if y is None else F.elements(y)
     if promises is not None and promises.setup.sorted_rows:
         raise InputError(
             "rows that were counted by weights cannot certify: the order in which they were drawn "
             "is not known; fit the rows themselves"
         )
-    pipeline = Pipeline.of_rows(finding.question, finding.encoding, rows, labels, shards)
+    pipeline = Pipeline.of_rows(finding.question, finding.encoding, rows, labels, sizes)
     if checked and shards is None and finding.flag is not None:
         summary = ShardSummary(finding.flag, None, (len(rows),))
         return pipeline.certify(finding, summary, confidence=confidence)
-    complete = shards is None or sum(shards) == len(rows)
+    complete = sizes is None or sum(sizes) == len(rows)
     if complete and width(rows) == len(finding.encoding.names):
         summary = pipeline.summarize()
         if summary.summary == finding.flag:

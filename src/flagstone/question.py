@@ -1,4 +1,4 @@
-"""Question: what stands in a row, and how a subspace is read as an answer.
+"""Question: what a row consists of, and how a subspace is read as an answer.
 
 ===============  ================  ====================================  ======================
 kind             rows              verb                                  estimator
@@ -78,12 +78,12 @@ class Question:
 
     @property
     def ones(self) -> bool:
-        """Whether a constant 1 stands in the row."""
+        """Whether the row contains a constant 1."""
         return False
 
     @property
     def row(self) -> str:
-        """What stands in a row: (x), (x, 1), (x, y) or (x, 1, y)."""
+        """What a row consists of: (x), (x, 1), (x, y) or (x, 1, y)."""
         return f"(x{', 1' if self.ones else ''}{', y' if self.labelled else ''})"
 
     def dim(self, n_features: int) -> int:
@@ -108,7 +108,7 @@ class Question:
     ) -> Answer:
         """Read the answer off the span V* of lifted rows; coins decide what V* leaves open.
 
-        The equations of V*, or, where a 1 stands in the row, of {x : (x, 1) ∈ V*}.
+        The equations of V*, or, if the row contains a 1, of {x : (x, 1) ∈ V*}.
         """
         space = AffineSubspace.from_homogeneous(V) if self.ones else V
         return Constraints.from_subspace(space, names=names)
@@ -118,7 +118,7 @@ class Question:
     ) -> Array | None:
         """Say of each row whether it breaks the answer; None where there is nothing to break.
 
-        ``outside`` says of each row whether it lies outside V*, where V* is known.
+        ``outside`` says for each row whether it lies outside V*, if V* is known.
         """
         return ~answer.check(rows) if outside is None else outside
 
@@ -276,7 +276,7 @@ class SubspaceQuestion(Question):
         return "(x, 1) or 0" if self.affine else "(x) or 0"
 
     def dim(self, n_features: int) -> int:
-        """The label itself stands in no row."""
+        """No row contains the label itself."""
         return n_features + self.ones
 
     def lift(self, field: Field, rows: Rows, labels: Array | None = None) -> Rows:

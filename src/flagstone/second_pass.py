@@ -13,9 +13,13 @@ import numpy as np
 
 from flagstone.algebra import Array, Field, Flag, Rows, Subspace, width
 from flagstone.answers import Constraints
-from flagstone.certificates import Certifier, pilot_rows
-from flagstone.certificates.serial_dependence import SerialDependence
-from flagstone.certificates.spaces import LevelCounts, NestedSpaces
+from flagstone.certificates import (
+    Certifier,
+    LevelCounts,
+    NestedSpaces,
+    SerialDependence,
+    pilot_rows,
+)
 from flagstone.errors import InputError, WindowError
 from flagstone.finding import Finding
 from flagstone.guarantees.coverage import (
@@ -58,7 +62,7 @@ def _promises(finding: Finding) -> Guarantee:
 
 
 def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Certifier | None:
-    """Decide from the pilot rows what the others are asked; None where there are no others."""
+    """Decide from the pilot rows what the others are asked; None if there are no others."""
     setup = _promises(finding).setup
     if not 0 < pilot.n_rows < setup.n_rows:
         return None

@@ -120,7 +120,7 @@ class ShardTask:
 
 @dataclass(frozen=True)
 class MemoryBatch:
-    """Rows in memory, which stand in no file."""
+    """Rows in memory, without a file."""
 
     rows: Rows
     labels: Array | None
@@ -142,7 +142,7 @@ class MemoryBatch:
         return MemoryBatch(self.rows[rows], labels)
 
     def places(self, mask: Array, most: int) -> list[list[Any]]:
-        """Return nothing: they stand in no file."""
+        """Return nothing: they have no file."""
         return []
 
 
@@ -461,7 +461,7 @@ def predict_task(finding: Finding) -> ShardTask:
 
 
 def predict_shard(task: ShardTask, shard: Shard, *, finding: Finding) -> Array:
-    """Predict a shard: the texts that stand for the elements."""
+    """Predict a shard: the texts of the elements."""
     found: list[str] = []
     with closing(shard.batches(task, shard.limit)) as batches:
         for batch in batches:

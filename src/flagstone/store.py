@@ -42,7 +42,7 @@ _FORMAT = "flagstone"
 
 
 class ForeignFileError(FormatError):
-    """A file that is none of ours, as far as can be seen."""
+    """A file that was not written by flagstone, as far as can be seen."""
 
 
 def pack_document(kind: str, content: Mapping[str, Any]) -> bytes:
@@ -53,7 +53,7 @@ def pack_document(kind: str, content: Mapping[str, Any]) -> bytes:
 
 
 def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[str, Any]]:
-    """Return (kind, content) of a document, or say why it is none."""
+    """Return (kind, content) of a document, or raise an error that says what is wrong."""
     try:
         document = parse_json(data)
     except ValueError as error:
@@ -91,7 +91,7 @@ def unpack_document(data: bytes, name: str = "these bytes") -> tuple[str, dict[s
 def write_document(
     path: str | Path, kind: str, content: Mapping[str, Any], *, overwrite: bool = False
 ) -> None:
-    """Write a document atomically; one that stands there already may be written again."""
+    """Write a document atomically; an existing one may be replaced."""
     atomic_write(path, pack_document(kind, content), overwrite=overwrite, keep_equal=True)
 
 
@@ -196,7 +196,7 @@ def save(path: str | PathLike[str], thing: Any, *, overwrite: bool = False) -> N
 
 
 def _kind_of(path: str | PathLike[str]) -> str | None:
-    """Return what a file of ours holds; None for no file, and for others."""
+    """Return the contents of a file of flagstone; None for other files, and without a file."""
     try:
         return read_document(Path(path))[0] if is_saved(path) else None
     except (FlagstoneError, OSError):

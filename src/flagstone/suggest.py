@@ -276,7 +276,8 @@ def suggest_window(
     F = as_field(field)
     rows = F.rows(X)
     labels, classes = (None, None) if y is None else _elements(F, y)
-    columns = list(names or frame_names(X) or (f"x{i}" for i in range(width(rows))))
+    given = frame_names(X) if names is None else names
+    columns = [f"x{i}" for i in range(width(rows))] if given is None else list(given)
     label = (getattr(y, "name", None) or "y") if asked.labelled else None
     encoding = Encoding.plain(F, columns, label=label, labels=classes)
     pipeline = Pipeline.of_rows(asked, encoding, rows, labels)
@@ -300,10 +301,12 @@ def suggest_window(
 
 
 def _elements(field: Field, y: Any) -> tuple[Array, Array | None]:
-    """Return labels as elements, and what 0, 1, … stand for where labels had to be numbered."""
+    """Return labels as elements, and what 0, 1, … mean if labels had to be numbered."""
     try:
         return field.elements(y), None
     except InputError:
+        if not np.ndim(y):
+            raise
         labels = exact_column(y)
         fractions = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
         kinds = {type(value) for value in labels.tolist()}

@@ -251,5 +251,10 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     assert "&lt;b&gt;learner" in html
     for word in ("exact", "pointwise", "approximate", "deterministic"):
         assert word in html
+    page = found.to_html(tmp_path / "audit.html")
+    assert page == (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert html in page
+    assert page.count("<svg") == 1
+    assert "<script" not in page
     assert "exact 0.488" in repr(found)
     assert "nothing can be said" in AuditResult("l", "d", PAIRS[1:])._repr_html_()

@@ -8,10 +8,11 @@ import pytest
 
 from flagstone.algebra.flag import Flag
 from flagstone.algebra.subspace import Subspace
-from flagstone.certificates import Certificate, Certifier, pilot_rows, pilot_share
+from flagstone.certificates import Certifier, pilot_rows
 from flagstone.errors import InputError
-from flagstone.guarantees import Window
+from flagstone.guarantees import Certificate, Window
 from flagstone.guarantees.binomial import share_at_most
+from flagstone.guarantees.coverage import pilot_share
 
 DIM, RANK = 12, 7
 BASIS = np.random.RandomState(5).randint(0, 2, size=(RANK, DIM))

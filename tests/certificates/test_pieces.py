@@ -116,7 +116,7 @@ def test_the_kernel_cuts_as_the_plain_loop_does(dim, inside, monkeypatch):
     cut = Cut(inside, dim, 3 * dim if inside else 2, pace, most)
     fast = Cutter(field, cut).update(field.matrix(rows)[ticks], ticks, len(rows))
     slow = Cutter(field, cut)
-    slow._flag = _reference.gf2_flag(dim)
+    slow._flag = _reference.gf2.flag(dim)
     monkeypatch.setattr(pieces, "kernels", _reference)
     for start in range(0, 3000, 113):
         part = slice(*np.searchsorted(ticks, [start, start + 113]))

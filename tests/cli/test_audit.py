@@ -258,6 +258,8 @@ def test_groups_bootstrap_and_outputs(run, place, numbers):
     assert len(lines) == 7
     assert (place / "audit.svg").read_bytes().startswith(b"<?xml")
     assert run(*words, "-o", "pairs.csv").code == 1  # nothing is replaced
+    assert run(*words, "-o", "audit.html").code == 0
+    assert (place / "audit.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(

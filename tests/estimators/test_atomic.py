@@ -36,7 +36,7 @@ def state(model):
 @pytest.mark.parametrize("cls", SPANS)
 def test_too_many_rows_count_for_none(cls):
     model = cls(random_state=1)
-    with pytest.raises(InputError, match="these would be more"):
+    with np.errstate(over="raise"), pytest.raises(InputError, match="these would be more"):
         model.fit(TALL, TALL[:, 0], sample_weight=HUGE)
     with pytest.raises(Exception, match="not fitted"):
         _ = model.formula_

@@ -96,6 +96,8 @@ def test_masked_labels_and_weights_are_missing():
     ("table", "message"),
     [
         (None, "X must be a table of rows, got None"),
+        ("a.csv", "X must be a table of rows, got 'a.csv'"),
+        ({"a": [1, 0]}, r"X must be a table of rows, got .*; pass pandas.DataFrame\(X\)"),
         (pd.DataFrame(X, columns=["a", "b", "a"]), "two columns of the same name; rename"),
         (pl.LazyFrame({"a": Y}), r"X is a LazyFrame.*pass X.collect\(\)"),
     ],

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from flagstone import FieldEncoder, IndexRule, InputError, ParityClassifier
-from flagstone.errors import InputWarning
+from flagstone.errors import EntryTypeError, InputWarning
 
 COLUMNS = {
     "on": [True, False, True, True],
@@ -223,3 +223,24 @@ def test_decimals_are_elements_of_the_rationals():
     with pytest.warns(InputWarning, match="shortest decimal form, such as 10"):
         encoded = FieldEncoder(field="QQ").fit_transform(table)
     assert encoded.tolist() == [[F(5363, 100), F(1073, 100)], [F(1, 10), F(2, 100)]]
+
+
+@pytest.mark.parametrize("names", [[0, 1], pd.MultiIndex.from_tuples([("p", "q"), ("p", "s")])])
+def test_frames_without_names_of_text_are_read_by_column(names):
+    table = pd.DataFrame([[1, 5], [0, 2], [1, 7]], columns=names)
+    encoder = FieldEncoder().fit(table)
+    assert encoder.encoders_ == {"x0": "element", "x1": "bits:3"}
+    assert encoder.transform(table).tolist() == [[1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize("missing", ["refuse", "level"])
+def test_infinite_numbers_are_refused_with_their_row(missing):
+    with pytest.raises(InputError, match="row 2, column 'a' is -inf; correct it, or drop the row"):
+        FieldEncoder(missing=missing).fit(pd.DataFrame({"a": [1.0, 0.0, -np.inf]}))
+    with pytest.raises(InputError, match="row 1, column 'a' is inf"):
+        FieldEncoder(missing=missing).fit(pd.DataFrame({"a": [None, np.inf, "text"]}, dtype=object))
+
+
+def test_entries_of_another_type_are_named_by_their_row_in_the_table():
+    with pytest.raises(EntryTypeError, match=r"row 2, column 'a' is \[1\], of type list"):
+        FieldEncoder(missing="level").fit(pd.DataFrame({"a": [None, "x", [1]]}))

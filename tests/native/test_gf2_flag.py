@@ -93,7 +93,7 @@ KINDS = ("uniform", "sparse", "repeats", "low rank", "planted")
 def test_flag_is_the_stable_partition(version: ModuleType, data: st.DataObject, dim: int) -> None:
     rows = data.draw(rows_of(2, dim, max_rows=24))
     weights = data.draw(st.none() | st.lists(st.integers(-1, 4), min_size=len(rows)))
-    flag = version.gf2_flag(dim)
+    flag = version.gf2.flag(dim)
     words = pack([sum(bit << i for i, bit in enumerate(row)) for row in rows], dim)
     times = [1] * len(rows)
     if weights is None:
@@ -119,7 +119,7 @@ def test_versions_agree(kind: str, dim: int) -> None:
     rows = sample(rng, kind, min(1400, 200 + 6 * dim), dim)
     weights = rng.integers(-1, 5, len(rows))
     for times in (None, weights):
-        flags = [version.gf2_flag(dim) for version in VERSIONS]
+        flags = [version.gf2.flag(dim) for version in VERSIONS]
         for flag in flags:
             flag.insert(rows, times)
         expected = canonical(flags[-1])
@@ -131,7 +131,7 @@ def test_wide_versions_agree(dim: int) -> None:
     for kind in KINDS:
         rng = np.random.default_rng([dim, *kind.encode()])
         rows = sample(rng, kind, 1800, dim)
-        flags = [version.gf2_flag(dim) for version in VERSIONS]
+        flags = [version.gf2.flag(dim) for version in VERSIONS]
         for flag in flags:
             flag.insert(rows)
         expected = canonical(flags[-1])
@@ -142,7 +142,7 @@ def test_wide_versions_agree(dim: int) -> None:
 def test_interleaved_calls(data: st.DataObject, dim: int, seed: int) -> None:
     """Portions of rows, copies, dumps and loads, the same on all versions."""
     rng = np.random.default_rng(seed)
-    flags = [version.gf2_flag(dim) for version in VERSIONS]
+    flags = [version.gf2.flag(dim) for version in VERSIONS]
     for action in data.draw(st.lists(st.sampled_from("iiwcl"), max_size=5)):
         if action in "iw":
             n = data.draw(st.sampled_from((0, 1, 7, 8, 9, 63, 130, 300)))
@@ -157,7 +157,7 @@ def test_interleaved_calls(data: st.DataObject, dim: int, seed: int) -> None:
             flags = copies
         else:
             flags = [
-                version.gf2_flag_load(dim, *flag.dump())
+                version.gf2.flag_load(dim, *flag.dump())
                 for version, flag in zip(VERSIONS, flags, strict=True)
             ]
         expected = canonical(flags[-1])
@@ -174,7 +174,7 @@ def test_most_rows_in_a_space(native: ModuleType, dim: int) -> None:
         for kind, n in [("planted", 5000), ("repeats", 3000), ("uniform", 700), ("planted", 3000)]
     ]
     rows = np.concatenate(parts)
-    whole, single = native.gf2_flag(dim), native.gf2_flag(dim)
+    whole, single = native.gf2.flag(dim), native.gf2.flag(dim)
     whole.insert(rows)
     for start in range(0, len(rows), 50):
         single.insert(rows[start : start + 50])
@@ -182,12 +182,12 @@ def test_most_rows_in_a_space(native: ModuleType, dim: int) -> None:
 
 
 def test_a_flag_of_no_columns(version: ModuleType) -> None:
-    flag = version.gf2_flag(0)
+    flag = version.gf2.flag(0)
     flag.insert(np.full((3, 1), 5, np.uint64))
     flag.insert(np.full((3, 1), 5, np.uint64), np.full(3, 2))
     assert canonical(flag) == canonical(flag.copy()) == []
     assert flag.dump()[0].shape == (0, 1)
-    assert canonical(version.gf2_flag_load(0, *flag.dump())) == []
+    assert canonical(version.gf2.flag_load(0, *flag.dump())) == []
 
 
 @pytest.mark.parametrize("dim", [1, 20, 65, 300])
@@ -196,7 +196,7 @@ def test_bits_past_the_last_column_are_ignored(version: ModuleType, dim: int) ->
     rows = sample(rng, "planted", 600, dim)
     noisy = rows.copy()
     noisy[:, -1] |= rng.integers(0, 2**64, 600, dtype=np.uint64) << np.uint64(dim % 64)
-    flags = [version.gf2_flag(dim) for _ in range(4)]
+    flags = [version.gf2.flag(dim) for _ in range(4)]
     for flag, data, weights in zip(
         flags, (rows, noisy, rows, noisy), (None, None, *[np.arange(600)] * 2), strict=True
     ):
@@ -207,10 +207,10 @@ def test_bits_past_the_last_column_are_ignored(version: ModuleType, dim: int) ->
 
 def test_load_is_exact(version: ModuleType) -> None:
     rng = np.random.default_rng(1)
-    flag = version.gf2_flag(150)
+    flag = version.gf2.flag(150)
     flag.insert(sample(rng, "sparse", 90, 150), rng.integers(1, 2**50, 90))
     basis, counts = flag.dump()
-    again = version.gf2_flag_load(150, basis, counts)
+    again = version.gf2.flag_load(150, basis, counts)
     assert canonical(again) == canonical(flag)
     more = sample(rng, "uniform", 300, 150)
     again.insert(more)
@@ -219,7 +219,7 @@ def test_load_is_exact(version: ModuleType) -> None:
 
 
 def test_bad_arguments(version: ModuleType) -> None:
-    flag = version.gf2_flag(70)
+    flag = version.gf2.flag(70)
     good = np.ones((4, 2), np.uint64)
     ones = np.ones(4, np.int64)
     for rows in (
@@ -247,14 +247,14 @@ def test_bad_arguments(version: ModuleType) -> None:
         flag.insert(np.ones((5, 2), np.uint64))
     assert flag.dump()[1].tolist() == [2**63 - 5]
     with pytest.raises(TypeError):
-        version.gf2_flag(-1)
+        version.gf2.flag(-1)
     with pytest.raises(TypeError):
-        version.gf2_flag("3")
+        version.gf2.flag("3")
 
 
 def test_bad_loads(version: ModuleType) -> None:
     def load(rows, counts, dim=3):
-        return version.gf2_flag_load(
+        return version.gf2.flag_load(
             dim, np.array(rows, np.uint64)[:, None], np.array(counts, np.int64)
         )
 
@@ -274,7 +274,7 @@ def test_bad_loads(version: ModuleType) -> None:
 @pytest.mark.parametrize("native", NATIVE, ids=lambda m: m.__name__.rpartition(".")[2])
 def test_threads_share_a_flag(native: ModuleType) -> None:
     """Every row is counted once, whatever the threads do at the same time."""
-    flag = native.gf2_flag(130)
+    flag = native.gf2.flag(130)
     rows = sample(np.random.default_rng(2), "uniform", 500, 130)
     rows = rows[rows.any(axis=1)]
 

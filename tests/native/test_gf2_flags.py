@@ -30,7 +30,7 @@ def version(request):
 
 
 def inserted(version, dim, parts, weights=None):
-    state = version.gf2_flag(dim)
+    state = version.gf2.flag(dim)
     for i, part in enumerate(parts):
         state.insert(part, None if weights is None else weights[i])
     return state
@@ -84,7 +84,7 @@ def test_flags_equal_the_partition(drawn, cut):
         copied = state.copy()
         state.insert(words, np.array(weights, np.int64))
         assert chain(*state.dump()) == twice
-        loaded = version.gf2_flag_load(dim, *state.dump())
+        loaded = version.gf2.flag_load(dim, *state.dump())
         for flag in (state, loaded):
             flag.insert(words, None)
             assert chain(*flag.dump()) == thrice
@@ -95,7 +95,7 @@ def test_flags_equal_the_partition(drawn, cut):
 def test_a_flag_may_be_dumped_and_loaded_at_any_moment(drawn, cut):
     dim, rows, _, words = drawn
     for version in VERSIONS.values():
-        state = version.gf2_flag_load(dim, *inserted(version, dim, [words[:cut]]).dump())
+        state = version.gf2.flag_load(dim, *inserted(version, dim, [words[:cut]]).dump())
         state.insert(words[cut:], None)
         assert chain(*state.dump()) == partition(rows)
 
@@ -167,7 +167,7 @@ def test_wide_flags_equal_the_partition(dim, number, kind):
 @pytest.mark.parametrize("name", NATIVE)
 def test_rows_one_at_a_time_give_the_same_flag(name, dim, kind):
     words = sample(kind, 700, dim, seed=4)
-    single = VERSIONS[name].gf2_flag(dim)
+    single = VERSIONS[name].gf2.flag(dim)
     for i in range(len(words)):
         single.insert(words[i : i + 1], None)
     assert same_flag(inserted(VERSIONS[name], dim, [words]).dump(), single.dump())
@@ -233,7 +233,7 @@ def test_insert_is_the_merge_with_one_vector(version, dim):
     basis, counts = state.dump()
     for row in sample("uniform", 3, dim, seed=7)[:, None]:
         if row.any():
-            merged = version.gf2_merge(dim, basis, counts, row, np.ones(1, np.int64))
+            merged = version.gf2.merge(dim, basis, counts, row, np.ones(1, np.int64))
             copied = state.copy()
             copied.insert(row, None)
             assert chain(*merged) == chain(*copied.dump())
@@ -242,7 +242,7 @@ def test_insert_is_the_merge_with_one_vector(version, dim):
 
 @pytest.mark.parametrize("dim", WIDTHS)
 def test_zero_rows_and_empty_batches_change_nothing(version, dim):
-    state = version.gf2_flag(dim)
+    state = version.gf2.flag(dim)
     for weights in (None, np.ones(5, np.int64)):
         state.insert(np.zeros((5, -(-dim // 64)), np.uint64), weights)
     state.insert(np.zeros((0, -(-dim // 64)), np.uint64), None)
@@ -254,7 +254,7 @@ def test_zero_rows_and_empty_batches_change_nothing(version, dim):
 @pytest.mark.parametrize("dim", [129, 257])
 def test_enormous_counts_do_not_overflow(version, dim):
     words = sample("ties", 300, dim, seed=8)
-    state, plain = version.gf2_flag(dim), version.gf2_flag(dim)
+    state, plain = version.gf2.flag(dim), version.gf2.flag(dim)
     shift = 2**61
     unit = np.zeros((1, words.shape[1]), np.uint64)
     unit[0, -1] = 1

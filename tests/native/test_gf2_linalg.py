@@ -35,7 +35,7 @@ def counted(kind, n_rows, dim, seed):
     """Return independent rows, not in echelon form, with falling counts."""
     rng = np.random.default_rng(seed)
     rows = sample(kind, n_rows, dim, seed)
-    chosen = _reference.gf2_rref(n_rows, pack(rows.T))[1]  # rows that depend on no earlier ones
+    chosen = _reference.gf2.rref(n_rows, pack(rows.T))[1]  # rows that depend on no earlier ones
     counts = np.sort(rng.integers(1, 9, len(chosen)))[::-1].astype(np.int64)
     return pack(rows[chosen]), counts
 
@@ -55,7 +55,7 @@ def chain(dim, rows, counts):
 def test_rref_is_that_of_the_oracle(version, data):
     dim = data.draw(st.integers(1, 80))
     bits = sample(data.draw(st.sampled_from(KINDS)), data.draw(st.integers(0, 90)), dim, dim)
-    form, pivots = version.gf2_rref(dim, pack(bits))
+    form, pivots = version.gf2.rref(dim, pack(bits))
     assert list(map(tuple, unpack(form, dim).tolist())) == list(naive.rref_of_bits(bits.tolist()))
     assert pivots.tolist() == [row.index(1) for row in unpack(form, dim).tolist()]
 
@@ -67,7 +67,7 @@ def test_rref_is_that_of_the_reference(version, dim, kind):
     for n_rows in (0, 1, 65, dim + 3):
         words = pack(sample(kind, n_rows, dim, 1))
         before = words.copy()
-        same(version.gf2_rref(dim, words), _reference.gf2_rref(dim, words))
+        same(version.gf2.rref(dim, words), _reference.gf2.rref(dim, words))
         same(words, before)
 
 
@@ -76,7 +76,7 @@ def test_rref_of_a_tall_matrix_finds_late_rows(version):
     words = np.zeros((200_000, 2), np.uint64)
     words[:, 0] = np.arange(200_000) % 8
     words[150_000:150_002, 1] = 1, 3
-    form, pivots = version.gf2_rref(100, words)
+    form, pivots = version.gf2.rref(100, words)
     assert pivots.tolist() == [0, 1, 2, 64, 65]
     assert form.tolist() == [[1, 0], [2, 0], [4, 0], [0, 1], [0, 2]]
 
@@ -85,11 +85,11 @@ def test_rref_of_a_tall_matrix_finds_late_rows(version):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dim", WIDTHS)
 def test_reduce_is_that_of_the_reference(version, dim, kind):
-    basis, pivots = version.gf2_rref(dim, pack(sample(kind, 1 + dim // 2, dim, 2)))
+    basis, pivots = version.gf2.rref(dim, pack(sample(kind, 1 + dim // 2, dim, 2)))
     for n_rows in (0, 1, 30, 300):
         words = pack(sample("uniform", n_rows, dim, 3))
-        residual = version.gf2_reduce(words, basis, pivots)
-        same(residual, _reference.gf2_reduce(words, basis, pivots))
+        residual = version.gf2.reduce(words, basis, pivots)
+        same(residual, _reference.gf2.reduce(words, basis, pivots))
         assert not unpack(residual, dim)[:, pivots].any()
 
 
@@ -98,9 +98,9 @@ def test_reduce_needs_no_leading_pivots(version):
     """Only the unit columns matter, in any order."""
     basis = np.array([[0b0110, 0, 0], [0b1001, 0, 1]], np.uint64)
     rows = np.array([[0b1100, 0, 0], [0b1000, 5, 0]], np.uint64)
-    residual = version.gf2_reduce(rows, basis, np.array([2, 3]))
+    residual = version.gf2.reduce(rows, basis, np.array([2, 3]))
     assert residual.tolist() == [[0b0011, 0, 1], [0b0001, 5, 1]]
-    same(version.gf2_reduce(rows, basis[::-1].copy(), np.array([3, 2])), residual)
+    same(version.gf2.reduce(rows, basis[::-1].copy(), np.array([3, 2])), residual)
 
 
 @all_versions
@@ -110,25 +110,7 @@ def test_dot_is_the_product_mod_2(version, dim):
         rows = sample("uniform", n_rows, dim, 4)
         functionals = sample("uniform", number, dim, 5)
         expected = rows.astype(int) @ functionals.T.astype(int) % 2
-        same(version.gf2_dot(pack(rows), pack(functionals)), expected.astype(np.uint8))
-
-
-@all_versions
-@pytest.mark.parametrize("dim", WIDTHS)
-def test_multiply_adds_the_named_rows(version, dim):
-    for n_rows, number in [(0, 5), (1, 1), (23, 64), (300, 65), (210, 200), (4, 0)]:
-        names = sample("uniform", n_rows, number, 6) if number else np.zeros((n_rows, 0), np.uint8)
-        rows = sample("uniform", number, dim, 7)
-        expected = pack(names.astype(int) @ rows.astype(int) % 2)
-        same(version.gf2_multiply(pack(names), pack(rows)), expected)
-
-
-@all_versions
-def test_names_without_a_row_add_nothing(version):
-    names = np.full((250, 1), 2**64 - 1, np.uint64)
-    rows = np.array([[1], [2], [4]], np.uint64)
-    assert set(version.gf2_multiply(names, rows).ravel().tolist()) == {7}
-    assert version.gf2_multiply(names[:3], rows).ravel().tolist() == [7, 7, 7]
+        same(version.gf2.dot(pack(rows), pack(functionals)), expected.astype(np.uint8))
 
 
 @all_versions
@@ -137,7 +119,7 @@ def test_merge_is_the_sum_of_intersections(version, data):
     dim = data.draw(st.integers(1, 6))
     kinds = st.sampled_from(("uniform", "sparse", "lowrank"))
     X, Y = (counted(data.draw(kinds), data.draw(st.integers(0, 9)), dim, seed) for seed in (1, 2))
-    merged = chain(dim, *version.gf2_merge(dim, *X, *Y))
+    merged = chain(dim, *version.gf2.merge(dim, *X, *Y))
     assert merged == naive.merge(naive.Reduced(2, dim), chain(dim, *X), chain(dim, *Y))
 
 
@@ -147,8 +129,8 @@ def test_merge_is_the_sum_of_intersections(version, data):
 def test_merge_is_that_of_the_reference(version, dim, kinds):
     X, Y = (counted(kind, 3 * dim // 4, dim, seed) for seed, kind in enumerate(kinds))
     for first, second in [(X, Y), (Y, X), (X, X)]:
-        expected = _reference.gf2_merge(dim, *first, *second)
-        same(version.gf2_merge(dim, *first, *second), expected)
+        expected = _reference.gf2.merge(dim, *first, *second)
+        same(version.gf2.merge(dim, *first, *second), expected)
         assert expected[1].sum() == first[1].sum() + second[1].sum()
 
 
@@ -156,19 +138,19 @@ def test_merge_is_that_of_the_reference(version, dim, kinds):
 def test_bits_past_the_last_column_are_ignored(version):
     words = np.full((3, 2), 2**64 - 1, np.uint64)
     words[1] = 1, 4
-    form, pivots = version.gf2_rref(66, words)
+    form, pivots = version.gf2.rref(66, words)
     assert form.tolist() == [[1, 0], [2**64 - 2, 3]]
     assert pivots.tolist() == [0, 1]
     counts = np.array([3, 2])
     for X, Y in [(words[:2], words[:0]), (words[:0], words[:2])]:
-        rows, total = version.gf2_merge(66, X, counts[: len(X)], Y, counts[: len(Y)])
+        rows, total = version.gf2.merge(66, X, counts[: len(X)], Y, counts[: len(Y)])
         assert rows.tolist() == [[2**64 - 1, 3], [1, 0]]
         assert total.tolist() == [3, 2]
 
 
 W, C = np.uint64, np.int64
 BAD = {
-    "gf2_rref": [
+    "rref": [
         (2, np.zeros((3, 1), C)),
         (2, np.zeros(3, W)),
         (2, np.zeros((3, 2), W)[:, ::2]),
@@ -181,25 +163,19 @@ BAD = {
         (2, [[1], [2]]),
         (2, None),
     ],
-    "gf2_reduce": [
+    "reduce": [
         (np.zeros((3, 1), W), np.zeros((1, 2), W), np.zeros(1, C)),
         (np.zeros((3, 1), W), np.zeros((1, 1), W), np.zeros(2, C)),
         (np.zeros((3, 1), W), np.zeros((1, 1), W), np.array([64])),
         (np.zeros((3, 1), W), np.zeros((1, 1), W), np.array([-1])),
         (np.zeros((3, 1), W), np.zeros((1, 1), W), np.zeros(1, np.int32)),
     ],
-    "gf2_dot": [
+    "dot": [
         (np.zeros((3, 1), W), np.zeros((1, 2), W)),
         (np.zeros((3, 1), W), np.zeros((1, 1), np.uint8)),
         (np.zeros((2**33, 0), W), np.zeros((2**33, 0), W)),
     ],
-    "gf2_multiply": [
-        (np.zeros((3, 1), W), np.zeros((65, 1), W)),
-        (np.zeros((3, 2), W), np.zeros((64, 1), W)),
-        (np.zeros((3, 0), W), np.zeros((0, 1), W)),
-        (np.zeros((3, 1), W), np.zeros((2, 64), W).T),
-    ],
-    "gf2_merge": [
+    "merge": [
         (1, np.array([[1], [1]], W), np.array([2, 1]), np.zeros((0, 1), W), np.zeros(0, C)),
         (2, np.array([[1], [1]], W), np.array([2, 1]), np.zeros((0, 1), W), np.zeros(0, C)),
         (2, np.zeros((0, 1), W), np.zeros(0, C), np.array([[1], [1]], W), np.array([2, 1])),
@@ -218,15 +194,15 @@ BAD = {
 def test_bad_arguments_are_refused(version, name):
     for arguments in BAD[name]:
         with pytest.raises((TypeError, ValueError, MemoryError)):
-            getattr(version, name)(*arguments)
+            getattr(version.gf2, name)(*arguments)
 
 
 @native_versions
 def test_long_calls_can_be_interrupted(version):
     words = np.random.default_rng(0).integers(0, 2**64, (2**14, 64), dtype=np.uint64)
     for call in [
-        lambda: version.gf2_multiply(words, words[: 2**12]),
-        lambda: version.gf2_reduce(words, words[:1], np.array([2**12 - 1])),
+        lambda: version.gf2.dot(words, words[: 2**12]),
+        lambda: version.gf2.reduce(words, words[:1], np.array([2**12 - 1])),
     ]:
         start = time.perf_counter()
         call()

@@ -49,7 +49,7 @@ class Cutter:
 
     def __init__(self, version, dim, *rule):
         self.version, self.rule = version, rule
-        self.flag, self.piece = version.gf2_flag(dim), (0, 0)
+        self.flag, self.piece = version.gf2.flag(dim), (0, 0)
 
     def cut(self, words, ticks, size):
         cut = self.version.cut_pieces
@@ -99,7 +99,7 @@ def test_versions_cut_alike(version, dim, inside):
     begin = fed(cutter, bits[:1234], [])
     for flag in (
         cutter.flag.copy(),
-        version.gf2_flag_load(dim, *cutter.flag.dump()),
+        version.gf2.flag_load(dim, *cutter.flag.dump()),
         cutter.flag,
     ):
         other = Cutter(version, *rule)
@@ -123,7 +123,7 @@ def test_bits_are_elements_of_larger_fields_too(version, inside):
 
 @native_versions
 def test_bad_arguments_are_refused(version):
-    flag = version.gf2_flag(2)
+    flag = version.gf2.flag(2)
     words, ticks = np.ones((2, 1), W), np.arange(2)
     rule = {"inside": True, "credit": 3, "pace": 1.0, "most": 2, "fine": 1, "step": 1}
     good = {"rule": tuple(rule.values()), "piece": (0, 0)}

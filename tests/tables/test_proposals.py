@@ -13,7 +13,7 @@ from pyarrow import feather, parquet
 
 from flagstone import GF, QQ, InputError
 from flagstone.algebra.fields import as_field
-from flagstone.encoding import Encoding
+from flagstone.encoding import Encoding, OneHot
 from flagstone.errors import InputWarning
 from flagstone.tables import Table, open_table, propose
 from flagstone.tables.arrays import MemoryReader
@@ -135,7 +135,8 @@ def test_an_index_in_a_file_is_recognised(tmp_path, name, field):
     lines = [f"{i},{i % 2}" for i in range(20)]
     (tmp_path / "t.csv").write_text("\n".join([f"{name},a", *lines]) + "\n")
     table = open_table(tmp_path / "t.csv")
-    with pytest.warns(InputWarning, match=rf"left out {name} \(row numbers, like the index"):
+    shown = name or "''"
+    with pytest.warns(InputWarning, match=rf"left out {shown} \(row numbers, like the index"):
         assert table.encoding(field).names == ("a",)
     with pytest.warns(InputWarning, match="left out"):
         assert table.encoding(field, encode="auto").names == ("a",)
@@ -285,11 +286,14 @@ def test_decimals_over_the_rationals_need_no_option(tmp_path, kind):
 
 
 @pytest.mark.parametrize("written", ["{},50", "1.234.{:03d},50", "$1,{:03d}.50", "{:03d},5 %"])
-def test_numbers_with_separators_are_not_called_identifiers(written):
-    values = np.array([written.format(100 + i) for i in range(40)], dtype=object)
-    proposal = propose("net", values, QQ)
-    assert proposal.encoder is None
-    assert "write numbers as 1234.56, without separators" in proposal.reason
+def test_numbers_with_separators_are_called_neither_identifiers_nor_categories(written):
+    for n_rows in (2, 20, 40):
+        values = np.array([written.format(100 + i) for i in range(n_rows)], dtype=object)
+        proposal = propose("net", values, QQ)
+        assert proposal.encoder is None
+        assert "write numbers as 1234.56, without separators" in proposal.reason
+    ages = np.array(["<18", "18", "65+"], dtype=object)
+    assert propose("age", ages, QQ).encoder == OneHot("age", ("18", "65+", "<18"))
     for others in ("2024-01-{:02d}", "10.0.0.{}", "A{}"):
         values = np.array([others.format(10 + i) for i in range(40)], dtype=object)
         assert "like an identifier" in propose("net", values, QQ).reason

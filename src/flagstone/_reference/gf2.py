@@ -1,9 +1,13 @@
-"""Rows over GF(2) in plain NumPy and Python: the specification of the kernels in C++."""
+"""GF(2), as a field of the kernels: linear algebra on packed rows, and the counted flag."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from flagstone._reference.linalg import dot, merge, reduce, rref
+
+__all__ = ["Gf2Flag", "dot", "flag", "flag_load", "merge", "reduce", "rref"]
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -78,26 +82,26 @@ class Gf2Flag:
         return other
 
 
-def gf2_flag(dim: int) -> Gf2Flag:
+def flag(dim: int) -> Gf2Flag:
     """Return the flag of no rows in GF(2)^dim."""
     if dim < 0:
         raise TypeError("dim must not be negative")
     return Gf2Flag(dim)
 
 
-def gf2_flag_load(dim: int, basis: Words, counts: Counts) -> Gf2Flag:
+def flag_load(dim: int, basis: Words, counts: Counts) -> Gf2Flag:
     """Return the flag that a basis with falling counts describes."""
-    flag = gf2_flag(dim)
+    loaded = flag(dim)
     times = _times(counts, len(basis))
     if sorted(times, reverse=True) != times or (times and times[-1] <= 0):
         raise ValueError("counts must be positive and falling")
-    flag.insert(basis)
-    if set(flag._levels) - {0, 1} or flag._levels.get(1, 0).bit_count() != len(times):
+    loaded.insert(basis)
+    if set(loaded._levels) - {0, 1} or loaded._levels.get(1, 0).bit_count() != len(times):
         raise ValueError("the basis must be linearly independent")
-    flag = Gf2Flag(dim)
+    loaded = Gf2Flag(dim)
     for row, count in zip(np.split(basis, len(basis)) if times else (), times, strict=True):
-        flag.insert(row, np.array([count], np.int64))
-    return flag
+        loaded.insert(row, np.array([count], np.int64))
+    return loaded
 
 
 def _width(dim: int) -> int:

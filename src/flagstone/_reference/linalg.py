@@ -9,7 +9,7 @@ Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 
 
-def gf2_rref(dim: int, rows: Words) -> tuple[Words, Counts]:
+def rref(dim: int, rows: Words) -> tuple[Words, Counts]:
     """Return the reduced row echelon form (leftmost pivots) and the pivot columns."""
     rows, pivots = _trimmed(rows, dim), list[int]()
     for column in range(dim):
@@ -27,7 +27,7 @@ def gf2_rref(dim: int, rows: Words) -> tuple[Words, Counts]:
     return rows[: len(pivots)].copy(), np.array(pivots, np.int64)
 
 
-def gf2_reduce(rows: Words, basis: Words, pivots: Counts) -> Words:
+def reduce(rows: Words, basis: Words, pivots: Counts) -> Words:
     """Return ``rows`` minus the combinations of the reduced basis that cancel its pivot columns."""
     left = rows.copy()
     for row, column in zip(basis, pivots.tolist(), strict=True):
@@ -35,7 +35,7 @@ def gf2_reduce(rows: Words, basis: Words, pivots: Counts) -> Words:
     return left
 
 
-def gf2_dot(rows: Words, functionals: Words) -> NDArray[np.uint8]:
+def dot(rows: Words, functionals: Words) -> NDArray[np.uint8]:
     """Return all products ⟨row, functional⟩ as 0/1."""
     result = np.empty((len(rows), len(functionals)), np.uint8)
     for j, functional in enumerate(functionals):
@@ -46,15 +46,7 @@ def gf2_dot(rows: Words, functionals: Words) -> NDArray[np.uint8]:
     return result
 
 
-def gf2_multiply(names: Words, rows: Words) -> Words:
-    """Return, for each name, the sum of ``rows[j]`` over its bits j."""
-    result = np.zeros((len(names), rows.shape[1]), np.uint64)
-    for j, row in enumerate(rows):
-        result[_column(names, j)] ^= row
-    return result
-
-
-def gf2_merge(dim: int, X: Words, cx: Counts, Y: Words, cy: Counts) -> tuple[Words, Counts]:
+def merge(dim: int, X: Words, cx: Counts, Y: Words, cy: Counts) -> tuple[Words, Counts]:
     """Return an adapted basis, by falling count, of the merge of two flags given by such bases.
 
     Theory: docs/theory/flag.md, S5. On a basis adapted to both flags, merging is adding counts. To

@@ -6,7 +6,7 @@ at least as replicable as its subspace.
 
 - :class:`ParityRule`: a linear function of the features (the paper's Algorithm 2);
 - :class:`Constraints`: the equations that rows obey;
-- :class:`LinearSystem`: a small system that stands for a large one.
+- :class:`LinearSystem`: a small system equivalent to a large one.
 """
 
 from flagstone.answers._base import Answer, equation

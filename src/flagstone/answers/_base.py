@@ -17,7 +17,7 @@ from flagstone.markup import card, listing
 
 
 class Answer(ABC):
-    """A frozen value: equal when the mathematics is equal, whatever the columns are called.
+    """A frozen value: equal when the mathematics is equal; column names do not matter.
 
     Attributes
     ----------
@@ -339,5 +339,5 @@ def _times(field: Field, c: int, j: int) -> int:
 
 
 def mask(coef: Array) -> str:
-    """Return a 0/1 vector as a hexadecimal bit mask: bit i stands for column i."""
+    """Return a 0/1 vector as a hexadecimal bit mask: bit i is column i."""
     return hex(sum(1 << int(i) for i in np.flatnonzero(coef)))

@@ -77,7 +77,7 @@ class Equations(Answer):
 
     @property
     def solutions(self) -> AffineSubspace:
-        """The affine subspace of all solutions; empty where there is none."""
+        """The affine subspace of all solutions; empty if there is none."""
         if self.is_bottom:
             return AffineSubspace.empty(self.dim, self.field)
         point = pick_solution(self.span, choice="lexmin", coins=None, name="solution")

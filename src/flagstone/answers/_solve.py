@@ -40,7 +40,7 @@ CHOICES = ("uniform", "lexmin", "sparsest")
 
 
 def check_choice(choice: str, field: Field) -> None:
-    """Refuse an unknown choice, and the uniform one where there is none."""
+    """Refuse an unknown choice, and a uniform choice over an infinite field."""
     if choice not in CHOICES:
         raise InputError(
             Parameter("choice"), f" must be 'uniform', 'lexmin' or 'sparsest', got {choice!r}"

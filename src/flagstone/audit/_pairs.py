@@ -20,7 +20,7 @@ from flagstone.audit._compare import Pair, PairComparison
 from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
 from flagstone.audit.data import Data, DividedTable, Sample, random_stream, stacked
 from flagstone.disk import check_fields, open_ledger, read_ledger
-from flagstone.errors import InputError, ReplicabilityWarning
+from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
 from flagstone.progress import Update
 
@@ -77,8 +77,9 @@ class Task:
         kind = kind_of(learner.learner, self._y)
         if kind in ("classifier", "regressor") and self._y is None:
             raise InputError(
-                f"{learner.name} learns from labels and there are none: give y, a sampler that "
-                "returns (X, y), or on the command line --label"
+                f"{learner.name} learns from labels, and there are none: give y, or ",
+                Parameter("label"),
+                " on the command line; a sampler returns (X, y)",
             )
         by_answer = isinstance(compare, str) and compare in ("auto", "fingerprint")
         ours = by_answer and hasattr(type(last_step(learner.learner)), "finding_")
@@ -132,7 +133,8 @@ class Task:
             sample, _, held_out = self.samples(pair)
             try:
                 first = self._learn(sample, pair, held_out)
-                self._fit_comparison(first)
+                what = first.output if self.learner.is_function else self.learner.learner
+                self.comparison.fit(kind_of(what, self._y, first.predicted), self._y, first)
                 found = self.comparison.pair(first, self._learn(sample, pair, held_out))
             except TaskError:
                 raise
@@ -140,12 +142,6 @@ class Task:
                 continue
             return found.outcome not in ("differ", "one_bottom")
         return None
-
-    def _fit_comparison(self, first: Trial) -> None:
-        kind = self.comparison.kind
-        if self.learner.is_function:
-            kind = kind_of(first.output, self._y, first.predicted)
-        self.comparison.fit(kind, self._y, first)
 
     @_unwarned()
     def run(self, pair: int) -> Pair:

@@ -20,7 +20,7 @@ from flagstone.audit._compare import SCORES, SIMILARITIES, Pair, Similarity
 from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
 from flagstone.errors import MissingDependencyError
-from flagstone.markup import card, table
+from flagstone.markup import card, escape, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
 from flagstone.wording import counted
 
@@ -247,9 +247,19 @@ class AuditResult(Display):
         writer = csv.DictWriter(text, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(records)
-        if path is not None:
-            atomic_write(Path(path), text.getvalue().encode(), overwrite=True)
-        return text.getvalue()
+        return _written(text.getvalue(), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return table and plot as a page that needs no network, and write it to a file."""
+        plot = self.image(".svg").decode()
+        page = (
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>Audit of {escape(self.learner)}</title>\n<style>body {{ margin: 1rem; "
+            "font: 15px system-ui, sans-serif } svg { max-width: 100%; height: auto }</style>\n"
+            f"{self._repr_html_()}\n{plot[plot.index('<svg') :]}</html>\n"
+        )
+        return _written(page, path)
 
     def to_frame(self) -> Any:
         """Return the pairs as a pandas data frame, one row each."""
@@ -395,15 +405,19 @@ class AuditResult(Display):
             axis.plot(x, y, color=color, marker="o", markevery=[-1], clip_on=False)
             axis.plot(x[-1:] * 2, [low[-1], high[-1]], color=color, linewidth=0.8)
             axis.set_title(self.measures[key].name, fontsize=8)
-            axis.set_ylim(-0.02, 1.02)
-            axis.set_xlim(0, len(self.pairs) + 0.5)
+            axis.set(xlim=(0, len(self.pairs) + 0.5), ylim=(-0.02, 1.02), xlabel="pairs")
             axis.locator_params(axis="x", integer=True)
-            axis.set_xlabel("pairs")
             axis.label_outer(remove_inner_ticks=False)
         axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
         figure = axes[0].get_figure()
         if figure is not None and not figure.get_suptitle():
             figure.suptitle(self.learner, fontsize=8)
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        atomic_write(Path(path), text.encode(), overwrite=True)
+    return text
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -89,11 +89,15 @@ class TradeoffCurve(Display):
         return f"TradeoffCurve({len(self.points)} windows of {kinds}; {self.quantity})"
 
     def _repr_html_(self) -> str:
-        rows = []
-        for p in self.points:
-            means = ((p.kept, p.kept_sem), (p.replicability, p.replicability_sem))
-            ends = (f"{100 * mean:.1f} % ± {100 * sem:.1f}" for mean, sem in means)
-            rows.append((p.rule, f"{p.t_max:.6g}", *ends))
+        rows = [
+            (
+                p.rule,
+                f"{p.t_max:.6g}",
+                f"{100 * p.kept:.1f} % ± {100 * p.kept_sem:.1f}",
+                f"{100 * p.replicability:.1f} % ± {100 * p.replicability_sem:.1f}",
+            )
+            for p in self.points
+        ]
         head = ("rule", "t_max", self.quantity, "replicability")
         note = "; halves of one table: indicative only" if self.indicative else ""
         title = f"{self.quantity.capitalize()} and replicability, {self.m:,} rows per sample{note}"
@@ -106,27 +110,15 @@ class TradeoffCurve(Display):
             kind = SERIES[rule]
             x = [100 * p.replicability for p in points]
             y = [100 * p.kept for p in points]
-            axis.errorbar(
-                x,
-                y,
-                xerr=[200 * p.replicability_sem for p in points],
-                yerr=[200 * p.kept_sem for p in points],
-                elinewidth=0.6,
-                label=kind.label,
-                **kind.line,
-            )
+            sems = [(p.replicability_sem, p.kept_sem) for p in points]
+            across, up = ([200 * error for error in errors] for errors in zip(*sems, strict=True))
+            axis.errorbar(x, y, up, across, elinewidth=0.6, label=kind.label, **kind.line)
+            near: Any = {"textcoords": "offset points", "xytext": (3, 4), "fontsize": 6}
             for i in (0, len(points) - 1):
-                axis.annotate(
-                    f"$t_{{\\max}}={points[i].t_max:.3g}$",
-                    (x[i], y[i]),
-                    textcoords="offset points",
-                    xytext=(3, 4),
-                    fontsize=6,
-                    color=kind.color,
-                )
+                said = f"$t_{{\\max}}={points[i].t_max:.3g}$"
+                axis.annotate(said, (x[i], y[i]), color=kind.color, **near)
         axis.set_xlim(left=0)
-        axis.set_xlabel(r"replicability (%), $\pm 2$ SEM")
-        axis.set_ylabel(f"{self.quantity} (%)")
+        axis.set(xlabel=r"replicability (%), $\pm 2$ SEM", ylabel=f"{self.quantity} (%)")
         caption(axis, f"$m={self.m}$ rows per sample")
         axis.legend(loc="lower left")
 
@@ -249,13 +241,5 @@ def _point(rule: str, t_min: int, end: float, rounds: list[Any], labelled: bool)
         choices = [Thresholds(flag, rule) for flag in flags]
         same.append(1.0 - disagreement(choices[0], choices[1], start, stop, answer))
         kept += [average(c, start, stop, value) for c, value in zip(choices, values, strict=True)]
-    return TradeoffPoint(
-        rule,
-        t_min,
-        stop,
-        float(np.mean(kept)),
-        standard_error(kept),
-        float(np.mean(same)),
-        standard_error(same),
-        len(same),
-    )
+    means = (float(np.mean(kept)), standard_error(kept), float(np.mean(same)), standard_error(same))
+    return TradeoffPoint(rule, t_min, stop, *means, len(same))

@@ -19,7 +19,14 @@ module               what it does
 
 from flagstone.certificates.certifier import Certifier
 from flagstone.certificates.plan import pilot_rows
-from flagstone.guarantees.coverage import pilot_share
-from flagstone.guarantees.promise import Certificate
+from flagstone.certificates.serial_dependence import SerialDependence, first_of_runs
+from flagstone.certificates.spaces import LevelCounts, NestedSpaces
 
-__all__ = ["Certificate", "Certifier", "pilot_rows", "pilot_share"]
+__all__ = [
+    "Certifier",
+    "LevelCounts",
+    "NestedSpaces",
+    "SerialDependence",
+    "first_of_runs",
+    "pilot_rows",
+]

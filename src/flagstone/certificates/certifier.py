@@ -117,12 +117,13 @@ class Certifier:
         cutter = self._run[side][i] if self._run else None
         return self._before[side][i] + (cutter.outcomes if cutter else Outcomes())
 
-    def update(self, X: Any, weights: Any = None) -> Certifier:
+    def update(self, X: Any) -> Certifier:
         """Take more certifying rows of this run, in the order they come, and return self.
 
-        All rows are taken or none. Weights are refused.
+        All rows are taken or none.
         """
-        rows = self.plan.rows(X, weights)
+        spaces = self.plan.spaces
+        rows = spaces.field.rows(X, dim=spaces.dim)
         counts, run = self.counts.copy(), self._next_run()
         seen, start = self._in_run, 0
         size = _MANY if self.plan.stride == 1 else _STRETCH

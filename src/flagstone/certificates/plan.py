@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from flagstone.algebra import Array, Flag, Rows
+from flagstone.algebra import Array, Flag
 from flagstone.certificates.pieces import Cut, rates
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
@@ -93,21 +92,10 @@ class CertificatePlan:
         dims, weights = _chosen(counts, factor, window)
         least = min((int(counts[r - 1]) for r in dims), default=0)
         stride = max(1, int(factor * least / _ENOUGH))
-        parts = tuple(
-            _space_plan(counts, r, pilot, factor, stride, weight)
-            for r, weight in zip(dims, weights, strict=True)
-        )
+        cutting = _Cutting(pilot, factor, stride)
+        parts = tuple(map(cutting.plan, dims, weights))
         spaces = NestedSpaces.of_flag(pilot, dims)
         return cls(n_rows, pilot.n_rows, window, spaces, parts, stride)
-
-    def rows(self, X: Any, weights: Any = None) -> Rows:
-        """Return certifying rows, checked; weights are refused."""
-        if weights is not None:
-            raise InputError(
-                "a certificate needs rows that were drawn one by one; weights do not say in which "
-                "order they came: give every row as often as it was seen"
-            )
-        return self.spaces.field.rows(X, dim=self.spaces.dim)
 
 
 def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], list[float]]:
@@ -131,32 +119,43 @@ def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], li
     return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for _, overlap, _ in kept]
 
 
-def _space_plan(
-    counts: Array, r: int, pilot: Flag, factor: float, stride: int, weight: float
-) -> SpacePlan:
-    inside = _cut(True, r, pilot.n_rows, counts[:r], int(counts[r - 1]), factor, stride)
-    outside = None
-    if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
-        sets = int(counts[r]) if len(counts) > r else 1
-        outside = _cut(False, pilot.dim - r, pilot.n_rows, counts[r:], sets, factor, stride)
-    return SpacePlan(r, weight, inside, outside)
+@dataclass(frozen=True)
+class _Cutting:
+    """How rows are cut around the spaces of a pilot.
 
+    A sample has ``factor`` times its rows; every stride-th stretch of them is looked at.
+    """
 
-def _cut(
-    inside: bool, dim: int, n_pilot: int, counts: Array, sets: int, factor: float, stride: int
-) -> Cut:
-    """How to cut on a side where the pilot has this many sets, ended by these counts."""
-    pace, seen = n_pilot / sets, factor * sets / stride
-    k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
-    k = max(1.0, k) if inside else k
-    # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
-    # being it: a piece lags behind (or leads) the whole by what their counts differ from its.
-    rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
-    lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
-    if inside:
-        credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
-        tried = rates(credit, factor * sets)
-        return Cut(True, dim, max(2, math.ceil(credit * pace)), 1.1 * pace, int(k), tried)
-    credit = math.ceil(1.5 + lag)
-    tried = rates(credit + 1, factor * sets)  # a piece ends one set after it had none left
-    return Cut(False, dim, credit, pace / 1.25, max(2, math.ceil(k * pace)), tried)
+    pilot: Flag
+    factor: float
+    stride: int
+
+    def plan(self, r: int, weight: float) -> SpacePlan:
+        """Return how rows are cut on both sides of the space of dimension r."""
+        # in codimension one every row outside makes a set of its own
+        outside = self._cut(r, inside=False) if r < self.pilot.dim - 1 else None
+        return SpacePlan(r, weight, self._cut(r, inside=True), outside)
+
+    def _cut(self, r: int, *, inside: bool) -> Cut:
+        """Return how to cut on a side, from the sets that the pilot has there."""
+        if inside:
+            dim, counts = r, self.pilot.counts[:r]
+            sets = int(counts[-1])
+        else:
+            dim, counts = self.pilot.dim - r, self.pilot.counts[r:]
+            sets = int(counts[0]) if len(counts) else 1
+        pace, expected = self.pilot.n_rows / sets, self.factor * sets
+        seen = expected / self.stride
+        k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
+        k = max(1.0, k) if inside else k
+        # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
+        # being it: a piece lags behind (or leads) the whole by what their counts differ from its.
+        rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
+        lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
+        if inside:
+            credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
+            rows = max(2, math.ceil(credit * pace))
+            return Cut(True, dim, rows, 1.1 * pace, int(k), rates(credit, expected))
+        last = math.ceil(1.5 + lag)
+        tried = rates(last + 1, expected)  # a piece ends one set after it had none left
+        return Cut(False, dim, last, pace / 1.25, max(2, math.ceil(k * pace)), tried)

@@ -78,8 +78,8 @@ class NestedSpaces:
         if self.dims == (self.dim,):
             return rows  # in the whole space any will do
         if isinstance(rows, BitRows) and isinstance(self._inverse, BitRows):
-            words = kernels.gf2_multiply(rows.words, self._inverse.words)
-            return BitRows.trusted(words, self.dim)
+            left = self.field.kernel.reduce(rows.words, self._inverse.words, np.arange(self.dim))
+            return BitRows.trusted(rows.words ^ left, self.dim)  # what was taken away
         return self.field.rows(self.field.dot(rows, self.field.array(self._inverse).T))
 
     def first_space(self, coordinates: Rows) -> Array:

@@ -32,8 +32,8 @@ from flagstone.wording import counted
 
 
 @captures_refused(
-    "keep only the frames, one per line (a finding that was saved by: flagstone frames CAPTURE -o "
-    "FINDING is checked against captures as they are)"
+    "a finding that was saved by: flagstone frames CAPTURE -o FINDING is checked against captures "
+    "as they are"
 )
 def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
@@ -93,8 +93,7 @@ def _count(
 
 
 @captures_refused(
-    "keep only the frames, one per line (predict reads no captures; with a finding of frames, this "
-    "does: flagstone check FINDING FILE)"
+    "predict reads no captures; with a finding of frames, this does: flagstone check FINDING FILE"
 )
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""

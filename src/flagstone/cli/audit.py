@@ -92,7 +92,7 @@ def command(options: AuditOptions) -> int:
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(options.results)) from stop
     if options.output is not None:
-        found.to_csv(options.output)
+        (found.to_html if _is_page(options.output) else found.to_csv)(options.output)
     if options.plot is not None:
         found.save(options.plot)
     if options.json:
@@ -142,7 +142,13 @@ def _check(options: AuditOptions, name: str) -> None:
         raise UsageError("--jobs must not be 0 (1 is serial, -1 all processors)")
     if options.plot is not None:
         check_plot(options.plot)
+    if options.plot is not None or _is_page(options.output):
         need_matplotlib()  # now, not after the last pair
+
+
+def _is_page(path: str | None) -> bool:
+    """Say whether a result is to be written as an HTML page; else it is CSV."""
+    return path is not None and Path(path).suffix.lower() in (".html", ".htm")
 
 
 def _learner(text: str) -> Any:

@@ -29,7 +29,7 @@ from flagstone.guarantees import index_rows
 from flagstone.protocol import READING, Protocol
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
-from flagstone.tables import Table, open_table
+from flagstone.tables import FORMATS, Table, open_table
 from flagstone.tables.files import expand
 from flagstone.tables.opening import APPLIES, ReadingError, format_of
 from flagstone.text import products
@@ -97,7 +97,7 @@ def open_tables(
         if not isinstance(value, READING.get(name, object)):
             raise FormatError(f"the finding remembers no way of reading: {name} is {value!r}")
     # a finding made from frames without a telling name is checked against such frames again
-    if "format" in known and not all(says_format(file) for file in files):
+    if known.get("format") in FORMATS and not all(says_format(file) for file in files):
         reading.setdefault("format", known["format"])
     try:
         if known:
@@ -142,7 +142,8 @@ def captures_refused(advice: str) -> Iterator[None]:
     try:
         yield
     except CaptureError as error:
-        raise InputError(*error.args[:-1], advice) from error
+        keep = f"keep only the frames, one per line: flagstone frames CAPTURE --as hex ({advice})"
+        raise InputError(*error.args[:-1], keep) from error
 
 
 def says_format(file: str) -> bool:

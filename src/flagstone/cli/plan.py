@@ -88,8 +88,8 @@ def _plan_rows(options: PlanOptions) -> int:
 
 
 @captures_refused(
-    "keep only the frames, one per line (a pilot cannot be a capture; fresh captures are read as "
-    "they are by: flagstone frames FRESH --protocol FILE)"
+    "a pilot cannot be a capture; fresh captures are read as they are by: flagstone frames FRESH "
+    "--protocol FILE"
 )
 def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     """Choose a window on pilot rows, and write the protocol to publish for fresh ones."""

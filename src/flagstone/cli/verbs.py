@@ -64,7 +64,7 @@ COMPARED = (
 #: How an answer can be printed alone.
 SHOWN_AS = ("text", "canonical", "basis", "masks", "frames", "python")
 #: The same for frames, where ``python`` is code that checks a frame, as ``c`` and ``rtl_433`` are.
-FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench")
+FRAMES_SHOWN_AS = ("text", *SHOWN_AS[2:], "c", "rtl_433", "bitbench", "hex")
 
 
 @dataclass(frozen=True)
@@ -699,7 +699,7 @@ class AuditOptions(RuleOptions, ColumnOptions):
         "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
     )
     output: str | None = option(
-        "-o, --output FILE", "Write the results of all pairs as CSV", OUTPUT
+        "-o, --output FILE", "Write all pairs as CSV, or table and plot as .html", OUTPUT
     )
     plot: str | None = option(
         "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT

@@ -162,11 +162,11 @@ class Ledger:
         self._size, self._checksum = found.size, found.checksum
 
     def remove(self) -> None:
-        """Delete the file: everything it stood for is kept elsewhere."""
+        """Delete the file: its contents are kept elsewhere."""
         self.path.unlink(missing_ok=True)
 
     def start(self, **header: Any) -> None:
-        """Begin the file anew with a first line; whatever it held is gone."""
+        """Begin the file anew with a first line; its contents are lost."""
         self._size, self._checksum = 0, ""
         self.header = {f"flagstone-{self.kind}": _VERSION, **header}
         self.append([self.header])

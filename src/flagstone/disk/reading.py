@@ -17,7 +17,7 @@ from flagstone.errors import FormatError, InputError
 
 Kind = type | UnionType
 
-#: More than any file of ours holds; what is larger is not read at all.
+#: More than any file of flagstone holds; larger files are not read.
 MOST_BYTES = 1 << 30
 
 

@@ -47,7 +47,7 @@ _KINDS = (
 
 
 def is_stdout(path: str | Path) -> bool:
-    """Say whether a path stands for standard output: ``-`` or ``/dev/stdout``."""
+    """Say whether a path means standard output: ``-`` or ``/dev/stdout``."""
     return os.fspath(path) in ("-", "/dev/stdout")
 
 
@@ -132,7 +132,7 @@ def atomic_file(path: str | Path, *, overwrite: bool = False) -> Iterator[IO[byt
         with _named(path), stream:
             yield stream
             _sync(stream)
-        destination(path, overwrite=overwrite)  # what stands there may have changed since
+        destination(path, overwrite=overwrite)  # the file there may have changed since
         if overwrite:
             temporary.replace(target)
         else:

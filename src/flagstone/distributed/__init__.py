@@ -1,8 +1,8 @@
 """Past one machine: the same pipeline over rows in partitions, on Dask.
 
-Data sets that live as thousands of files, or as Dask arrays and frames, are summarized where they
-are; the summaries merge along a fixed tree, and the one that is left is asked. Same partitions,
-same answer, same fingerprint, whatever the workers do or die of.
+Rows in thousands of files, in Dask arrays or in Dask frames are summarized where they are stored.
+The summaries merge along a fixed tree, and the last one is asked. Same partitions, same answer,
+same fingerprint, also if workers die.
 
 >>> import dask.array as da
 >>> from flagstone import LinearSpan, distributed

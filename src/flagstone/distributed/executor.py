@@ -141,7 +141,7 @@ class DaskExecutor:
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
-        """Say in our words what becomes of a cluster that is lost."""
+        """Explain a lost cluster in one sentence."""
         address = self.client.scheduler.address if self.client.scheduler else "the cluster"
         try:
             yield

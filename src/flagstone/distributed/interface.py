@@ -97,9 +97,11 @@ def ask(
     >>> print(finding.answer, promises.setup.n_shards, promises.certified.rho < 0.01)
     x0 ⊕ x4 = 0 3 True
     """
-    data, encoding = _prepared(
+    data, pipeline = _prepared(
         source,
         question,
+        client,
+        pilot=certify,
         label=label,
         field=field,
         columns=columns,
@@ -108,12 +110,10 @@ def ask(
         partition=partition,
         **reading,
     )
-    used = rule.n_rows(coins)
+    used, task = rule.n_rows(coins), pipeline.task
     if used is not None:
         _check_drawn_rows(data, seed_is_fresh and checkpoint is not None)
-    task = ShardTask(question, encoding, pilot=certify)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client))
-    pipeline = pipeline.first(data.max_rows if used is None else used)
+    pipeline, encoding = pipeline.first(data.max_rows if used is None else used), task.encoding
     known = data.identity(pipeline.shards) if checkpoint is not None else None
     identity = digest_of(known, question.to_dict(), encoding.to_dict(), certify)
     with open_checkpoint(
@@ -149,7 +149,9 @@ def _check_drawn_rows(data: Dataset, resumes_with_another_seed: bool) -> None:
 def _prepared(
     source: Any,
     question: Question,
+    client: Any,
     *,
+    pilot: bool = False,
     label: Any = None,
     encoding: Encoding | None = None,
     partition: str | int = "files",
@@ -158,7 +160,8 @@ def _prepared(
     encode: Mapping[str, str] | str | None = None,
     degree: int = 1,
     **reading: Any,
-) -> tuple[Dataset, Encoding]:
+) -> tuple[Dataset, Pipeline]:
+    """Return rows in partitions, and the pipeline over all of them."""
     if question.labelled and label is None:
         raise InputError(Parameter("label"), f" is needed: {question.verb} asks about one")
     if not question.labelled and label is not None:
@@ -172,7 +175,8 @@ def _prepared(
         encoding = data.encoding(field, columns=columns, label=named, encode=encode)
         encoding = replace(encoding, degree=degree)
         encoding.monomials.check_memory()
-    return data, encoding
+    task = ShardTask(question, encoding, pilot=pilot)
+    return data, Pipeline(task, data.partitions, DaskExecutor(client))
 
 
 def summarize(
@@ -183,10 +187,8 @@ def summarize(
     **options: Any,
 ) -> Flag:
     """Return the merged flag of rows in partitions; parameters as of `ask`."""
-    data, encoding = _prepared(source, question, **options)
-    task = ShardTask(question, encoding, pilot=False)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
-    return pipeline.summarize().summary
+    data, pipeline = _prepared(source, question, client, **options)
+    return pipeline.first(data.max_rows).summarize().summary
 
 
 def fit(
@@ -265,16 +267,14 @@ def check(
     if label is None and finding.encoding.label is not None:
         label = finding.encoding.label.column
     known = {"label": label, "encoding": finding.encoding}
-    data, _ = _prepared(source, finding.question, **known, **options)
-    task = ShardTask(finding.question, finding.encoding)
-    pipeline = Pipeline(task, data.partitions, DaskExecutor(client)).first(data.max_rows)
-    return pipeline.check(finding, max_misfits).counted
+    data, pipeline = _prepared(source, finding.question, client, **known, **options)
+    return pipeline.first(data.max_rows).check(finding, max_misfits).counted
 
 
 def predict(finding: Finding, source: Any, *, client: Any = None, **reading: Any) -> Any:
-    """Return a Dask array of what a finding says of each row, computed where it is asked for.
+    """Return a Dask array of what a finding says about each row, computed on the workers.
 
-    The texts that stand for labels or elements; of findings without a label: does the row fit, 1
+    Labels or elements as texts; for findings without a label: does the row fit, 1
     or 0.
     """
     from dask import array  # takes longer to load than all the rest

@@ -109,10 +109,8 @@ class LabelledParity(Distribution):
         y = self.labels(X)
         if not self.corruption:
             return lift(X, y), weights
-        rows, counts = [], []
         damaged = rng.binomial(weights, self.corruption)
-        rows.append(lift(X, y))
-        counts.append(weights - damaged)
+        rows, counts = [lift(X, y)], [weights - damaged]
         # A corrupted label is uniform among the others: peel off one shift after another.
         for shift in range(1, self._order):
             left = self._order - shift

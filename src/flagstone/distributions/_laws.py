@@ -119,7 +119,7 @@ class Finite(Distribution):
 
     Examples
     --------
-    One multinomial draw stands for a billion rows, and the law is exact:
+    One multinomial draw replaces a billion rows, and the distribution is exact:
 
     >>> from flagstone.distributions import Finite
     >>> from flagstone import Subspace
@@ -200,7 +200,7 @@ class UniformOn(Distribution):
     **Guarantees**
 
     ``probability(W)`` is ``q**(dim(V & W) - dim(V))``, and for an affine ``W`` the same with the
-    solutions counted; no enumeration takes place, whatever the dimension.
+    solutions counted; nothing is enumerated, in any dimension.
 
     Examples
     --------
@@ -311,12 +311,8 @@ class Mixture(Distribution):
         self.weights: npt.NDArray[np.float64] = w / math.fsum(w)
         self.field = first.field
         self.dim = first.dim
-        self._name = (
-            name
-            or "Mixture("
-            + " + ".join(f"{p:g} {c!r}" for p, c in zip(self.weights, self.components, strict=True))
-            + ")"
-        )
+        parts = zip(self.weights, self.components, strict=True)
+        self._name = name or f"Mixture({' + '.join(f'{p:g} {c!r}' for p, c in parts)})"
 
     def sample(self, m: int, rng: RandomLike) -> Array:
         m = checked_size(m)

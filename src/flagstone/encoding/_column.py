@@ -48,7 +48,7 @@ from flagstone.notation import digit_bits
 MISSING = "(missing)"
 #: Texts that other programs write for a missing value.
 MARKERS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "?"])
-#: More values than this are no category.
+#: More values than this are not a category.
 MOST_CATEGORIES = 32
 #: Bits of a frame in one cell; and of one that is not taken for a word.
 _MOST_BITS, _SHORT_FRAME = 1 << 17, 16
@@ -160,7 +160,7 @@ class ColumnEncoder(ABC):
 
     @property
     def is_binary(self) -> bool:
-        """Whether every encoded column holds 0 or 1, whatever the table holds."""
+        """Whether every encoded column holds 0 or 1, for any table."""
         return True
 
     @property
@@ -204,7 +204,7 @@ class ColumnEncoder(ABC):
         return np.asarray(missing_entries(values) | np.array(gaps, dtype=bool))
 
     def cell(self, part: Sequence[Any], field: Field) -> str:
-        """Return the entry that encoded columns stand for, as far as they tell."""
+        """Return the entry that encoded columns mean, as far as they determine it."""
         return number_text(field, part[0])
 
     def constant(self, index: int, value: Any, field: Field) -> str:
@@ -214,7 +214,7 @@ class ColumnEncoder(ABC):
     def statement(self, part: Array, field: Field) -> Statement | None:
         """Return what a sum of the encoded columns says, with these coefficients, not all 0.
 
-        None where the sum is no statement, which holds or does not.
+        None if the sum is not a statement, which holds or does not.
         """
         return None
 

@@ -95,7 +95,7 @@ class Encoding:
     ) -> Encoding:
         """Return the encoding of columns that hold elements already (or whole numbers modulo q).
 
-        ``labels`` names what the elements 0, 1, … of the label stand for.
+        ``labels`` names what the elements 0, 1, … of the label mean.
         """
         target: ColumnEncoder | None = None
         if label is not None:
@@ -109,13 +109,13 @@ class Encoding:
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """What the elements 0, 1, … of the label stand for; None where they are the labels."""
+        """What the elements 0, 1, … of the label mean; None if they are the labels."""
         return None if self.label is None else self.label.labels
 
     def decoded(self, elements: Array) -> list[str]:
-        """Return elements of the label as the texts that stand for them.
+        """Return elements of the label as the texts that they mean.
 
-        A rule may take a value that no label stands for: it is then written as the element.
+        A rule may take a value without a label: it is then written as the element.
         """
         named = dict(enumerate(self.labels or ()))
         return [named.get(v, self.field.format(v)) for v in elements.tolist()]

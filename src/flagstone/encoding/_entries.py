@@ -1,4 +1,4 @@
-"""Entries of a column as numbers, texts or frames; the first one that is none is named."""
+"""Entries of a column as numbers, texts or frames; the first invalid one is named."""
 
 from __future__ import annotations
 

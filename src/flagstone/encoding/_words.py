@@ -106,7 +106,7 @@ def constant_text(encoding: Encoding, column: int, value: Any) -> str:
 
 
 def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
-    """Return what a sum of columns is a sum of; None where a column is no statement."""
+    """Return what a sum of columns is a sum of; None if a column is not a statement."""
     F, found, width = encoding.field, [], 0
     for encoder, place in encoding.parts:
         part, width = coef[place], place.stop
@@ -119,7 +119,7 @@ def statements(encoding: Encoding, coef: Array) -> list[Statement] | None:
 
 
 def _product(encoding: Encoding, term: Sequence[int], coefficient: Any) -> Statement | None:
-    """Return that statements hold together; None where a column is no statement."""
+    """Return that statements hold together; None if a column is not a statement."""
     unit = np.zeros(len(encoding.monomials.names), dtype=encoding.field.dtype)
     parts: list[Statement] = []
     for column in term:

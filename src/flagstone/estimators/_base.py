@@ -24,7 +24,6 @@ from flagstone.algebra import (
     width,
 )
 from flagstone.answers import Answer
-from flagstone.checks import checked_total
 from flagstone.coins import Coins, fresh_seed
 from flagstone.encoding import Encoding, Monomials
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
@@ -74,7 +73,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     random_state: int | str | None = None
     certify: bool | float = True
 
-    _legend = ""  #: What the elements in the answer stand for, where it does not show.
+    _legend = ""  #: What the elements in the answer mean, if that is not obvious.
 
     @property
     @abstractmethod
@@ -106,7 +105,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array-like of whole numbers, shape (n_samples,), optional
             How often each row counts: weights are repeated rows.
         weights_count_rows : bool, default=False
-            The caller's word that a weight of n stands for n rows that were drawn independently.
+            True asserts that a weight of n means n rows that were drawn independently.
             Rows are then sorted by value first, so that the order in which they are listed (by
             frequency, say) does not matter. They must come in one call: weights in several batches
             of `partial_fit`, and weights without this word, forfeit every promise about fresh
@@ -136,8 +135,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Check rows, labels and weights, and count them in."""
         rows = self._rows(X, reset=not self._is_begun)
         labels = self._labels(y, len(rows))
-        weights, total = checked_counts(sample_weight, len(rows))
-        checked_total(self._summary.n_rows if self._is_begun else 0, total)
+        weights = checked_counts(sample_weight, len(rows))
         # whether all are 1 depends on the sample, which the order of rows must not
         if weights is not None and not counts_rows and (weights == 1).all():
             weights = None
@@ -212,7 +210,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return Monomials(self._field, self._degree, tuple(names))
 
     def _absorb(self, taken: CountedRows, counts_rows: bool) -> CountedRows:
-        """Count checked rows in: all of them or none, whatever happens on the way."""
+        """Count checked rows: all of them or none, even after an error."""
         if self._adopted:
             raise InputError(
                 "rows cannot be added: the finding was made elsewhere, of rows that are not here"
@@ -316,14 +314,14 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         finding = self._ask()
         rows, labels = self._given(X, y)
-        weights, _ = checked_counts(sample_weight, len(rows))
+        weights = checked_counts(sample_weight, len(rows))
         return measure(finding, rows, labels, weights)
 
     def contains(self, X: Any, y: Any = None) -> Array:
         """Say of each row whether it lies in the kept span, which the answer was read off.
 
         Where labels belong to rows, a row (x, y); without y, whether x has a label with which it
-        does: elsewhere, what the answer says of x is not supported by any row.
+        does: elsewhere, no row supports what the answer says about x.
         """
         rows, labels = (self._rows(X), None) if y is None else self._given(X, y)
         return inside(self._ask(), rows, labels)
@@ -466,11 +464,11 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def _named_labels(self) -> Array | None:
-        """What the elements 0, 1, … of the label stand for; None where they are the labels."""
+        """What the elements 0, 1, … of the label mean; None if they are the labels."""
         return None
 
     def _encoding(self) -> Encoding:
-        """Return how a table like X becomes rows: the names, and what labels stand for."""
+        """Return how a table like X becomes rows: the names, and what labels mean."""
         encoding = Encoding.plain(
             self._field,
             feature_names(self).tolist(),

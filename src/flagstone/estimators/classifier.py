@@ -179,9 +179,9 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
                 raise InputError("sample_weight is zero for every row: there is nothing to fit")
         coder = self._next_coder(distinct(labels), classes)
         elements = coder.encode(labels)
-        counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
         absorbed = self._absorb(CountedRows(rows, elements, weights), counts_rows)
-        self._label_counts, self._coder = counts, coder
+        self._label_counts = add_counts(getattr(self, "_label_counts", {}), elements, weights)
+        self._coder = coder
         return absorbed
 
     def _adopt_labels(self, finding: Finding) -> None:

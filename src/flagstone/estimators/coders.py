@@ -15,9 +15,9 @@ from flagstone.estimators.labels import refuse_label, some_of
 
 @dataclass(frozen=True, eq=False)
 class LabelCoder:
-    """Which label stands for which field element.
+    """Which label is which field element.
 
-    Whole numbers that are elements of the field stand for themselves, even if only some of
+    Whole numbers that are elements of the field are used as they are, even if only some of
     them occur: over GF(3) the labels {0, 2} are 0 and 2. True and False are 1 and 0. All other
     labels, such as {-1, 1} or {"no", "yes"}, are numbered 0, 1, … in sorted order. ``closed``
     labels were named by the caller: no other may come, and their code owes nothing to the

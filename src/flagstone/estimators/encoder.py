@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
@@ -10,7 +11,7 @@ from typing import Any, Self
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flagstone.algebra.fields import Array, Field, as_field
 from flagstone.checks import shown
@@ -214,8 +215,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             frame = nw.from_native(table, eager_only=True)
             if not frame.shape[0]:
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            columns = [frame[name] for name in frame.columns]
-            arrays = [exact_column(series.to_native()) for series in columns]
+            arrays = [exact_column(series.to_native()) for series in frame.iter_columns()]
         else:
             array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
             arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
@@ -249,22 +249,46 @@ def _floored(values: Array) -> Array:
 def _typed(values: Array, name: str) -> Array:
     """Return a column of objects that are all booleans or all numbers as such."""
     gaps = missing_entries(values)
-    if gaps.any():
-        out = np.full(len(values), None, dtype=object)
-        out[~gaps] = _typed(values[~gaps], name) if not gaps.all() else None
-        return out
+    _check_entries(values, gaps, name)
+    if not gaps.any():
+        return _as_numbers(values)
+    out = np.full(len(values), None, dtype=object)
+    out[~gaps] = _as_numbers(values[~gaps])
+    return out
+
+
+def _check_entries(values: Array, gaps: Array, name: str) -> None:
+    """Refuse entries, gaps aside, that are no text, no truth value and no finite number."""
+    if values.dtype.kind in "USbiu":
+        return
+    cells = values.tolist()
+    if values.dtype.kind == "f":
+        infinite = np.isinf(values)
+    else:
+        others = np.array([not isinstance(cell, _ENTRIES) for cell in cells]) & ~gaps
+        if others.any():
+            row = int(np.argmax(others))
+            raise EntryTypeError(
+                f"X: row {row}, column {name!r} is {shown(cells[row])}, of type "
+                f"{type(cells[row]).__name__}; a column must hold numbers, text, or true and "
+                "false: turn it into one of these first"
+            )
+        infinite = np.array(
+            [isinstance(cell, (float, np.floating)) and math.isinf(cell) for cell in cells]
+        )
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise InputError(
+            f"X: row {row}, column {name!r} is {cells[row]}; correct it, or drop the row"
+        )
+
+
+def _as_numbers(values: Array) -> Array:
     if values.dtype.kind in "US":
         return values.astype(object)
     if values.dtype.kind in "biuf":
-        finite: Array = check_array(values[:, np.newaxis], dtype=None)[:, 0]
-        return finite
+        return values
     kinds = {type(v) for v in values.tolist()}
-    if other := next((k for k in kinds if not issubclass(k, _ENTRIES)), None):
-        row = next(i for i, v in enumerate(values.tolist()) if type(v) is other)
-        raise EntryTypeError(
-            f"X: row {row}, column {name!r} is {shown(values[row])}, of type {other.__name__}; a "
-            "column must hold numbers, text, or true and false: turn it into one of these first"
-        )
     if not kinds & {bool, np.bool_, str}:  # decimals and fractions, too, are what they are
         whole = [floor for value in values.tolist() if (floor := exact_floor(value)) is not None]
         if whole == values.tolist():

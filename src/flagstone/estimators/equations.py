@@ -1,4 +1,4 @@
-"""LinearEquations: a small system that stands for a large one."""
+"""LinearEquations: a small system equivalent to a large one."""
 
 from __future__ import annotations
 

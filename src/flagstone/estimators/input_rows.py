@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_table
 from flagstone.algebra.lift import chunks, stack_all
-from flagstone.checks import checked_weights
+from flagstone.checks import checked_weights, shown
 from flagstone.errors import EntryTypeError, InputError, InputWarning
 from flagstone.exact import exact_array, exact_rational
 
@@ -79,13 +79,14 @@ def decimal_fractions(table: Array, name: str) -> Array:
 
 
 def plain_table(X: Any) -> Any:
-    """Return a table of rows, or say why there is none.
+    """Return a table of rows, or raise an error that says what is wrong.
 
     What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
     is refused here.
     """
-    if X is None:
-        raise InputError("X must be a table of rows, got None")
+    if X is None or isinstance(X, (str, dict)):
+        hint = "; pass pandas.DataFrame(X)" if isinstance(X, dict) else ""
+        raise InputError(f"X must be a table of rows, got {shown(X)}{hint}")
     refuse_masked(X, "X")
     if isinstance(X, np.ndarray):
         return X
@@ -137,10 +138,10 @@ def refuse_masked(values: Any, name: str) -> None:
         raise InputError(f"{name}: {where} is missing (masked); fill it in or drop the row first")
 
 
-def checked_counts(sample_weight: Any, n_rows: int) -> tuple[Array | None, int]:
-    """Return how often each row counts (None for once) and the sum, or say which is bad."""
+def checked_counts(sample_weight: Any, n_rows: int) -> Array | None:
+    """Return how often each row counts (None for once), or say which number is bad."""
     refuse_masked(sample_weight, "sample_weight")
-    return checked_weights(sample_weight, n_rows, "sample_weight")
+    return checked_weights(sample_weight, n_rows, "sample_weight")[0]
 
 
 def feature_names(estimator: BaseEstimator, input_features: Any = None) -> Array:

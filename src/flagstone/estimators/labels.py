@@ -41,7 +41,7 @@ def label_vector(y: Any, n_rows: int, owner: str) -> Array:
 
 
 def label_name(y: Any, taken: Array) -> str:
-    """Return the name of a series, or of the only column of a frame; ``y`` where there is none."""
+    """Return the name of a series, or of the only column of a frame; ``y`` if it has none."""
     columns = getattr(y, "columns", None)
     name = getattr(y, "name", None) if columns is None else next(iter(columns), None)
     return name if isinstance(name, str) and name.strip() and name not in taken else "y"
@@ -79,7 +79,7 @@ def distinct(labels: Array) -> Array:
 
 
 def refuse_label(label: Any, classes: Array) -> None:
-    """Raise for a label that is none of those known."""
+    """Raise for an unknown label."""
     value = label.item() if isinstance(label, np.generic) else label
     raise InputError(
         f"y holds {value!r}, a label that does not go with those known "

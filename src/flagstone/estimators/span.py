@@ -135,7 +135,7 @@ class AffineSpan(SpanLearner):
 
     As :class:`LinearSpan`, for equations with a constant (``x0 ⊕ x3 = 1``): the span is taken
     over rows (x, 1), and the answer is {x : (x, 1) ∈ V*}. ``points_`` are the synthetic affine
-    span of [NST26]_: a few points that stand for the data.
+    span of [NST26]_: a few points that represent the data.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from flagstone.frames.study import DamagedFrame, Study, source_code
 from flagstone.frames.text import digest_lines, headline, next_lines
 from flagstone.markup import escape
 from flagstone.report import AnswerView
-from flagstone.report.parts import copied, folded, items
+from flagstone.report.parts import copied, folded, items, misfit_list, unfolding
 from flagstone.tables import Place
 from flagstone.wording import counted
 
@@ -97,15 +97,8 @@ class FrameView(AnswerView):
                 f'<p class="bits ruled">{ruled_bits(bits, marks)}</p>'
                 + (f'<p class="breaks">{said}</p></li>' if said else "</li>")
             )
-        more = ""
-        if len(listed) > _OPEN:
-            rest = f'<ol class="misfits">{"".join(listed[_OPEN:])}</ol>'
-            more = folded(f"{len(listed) - _OPEN} more", rest)
         head = f"{counted(n, 'frame')} do{'es' * (n == 1)} not pass. Marked bits may be wrong."
-        return (
-            f"<h2>Damaged frames</h2><p>{head}</p>"
-            f'<ol class="misfits">{"".join(listed[:_OPEN])}</ol>{more}'
-        )
+        return f"<h2>Damaged frames</h2><p>{head}</p>{unfolding(listed, _OPEN, misfit_list)}"
 
 
 def _damaged(found: Study) -> tuple[list[DamagedFrame], int]:

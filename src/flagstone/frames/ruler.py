@@ -8,16 +8,18 @@ from collections.abc import Collection, Iterable
 from flagstone.frames.digests.digest import runs
 
 #: Bytes in a line of bits, and of hexadecimal digits.
-_BYTES, _DIGIT_BYTES = 8, 24
+_BYTES, _DIGIT_BYTES = 8, 16
 #: Longer patterns are written in hexadecimal digits.
 _LONGEST = 2 * 8 * _BYTES
+#: The most lines of a pattern, and how many of these are its first.
+_LINES, _FIRST = 5, 3
 
 
 def ruled(pattern: str) -> list[tuple[str, str]]:
     """Return a pattern of 0, 1 and ? in lines, each below the numbers of its bytes.
 
     Long patterns are written in hexadecimal digits: ``?`` where all bits of a digit vary, ``x``
-    where some do.
+    where some do. Of very long ones, the middle is left out.
 
     >>> for label, text in ruled("0010110100?11111????"):
     ...     print(f"{label:<8}{text}")
@@ -27,18 +29,26 @@ def ruled(pattern: str) -> list[tuple[str, str]]:
     ...     print(f"{label:<8}{text}"[:40])
     byte    0  1  2  3  4  5  6  7  8  9  10
     pattern 2d x? x? x? x? x? x? x? x? x? x?
+    byte    16
+            x?
     """
     cells = [pattern[i : i + 8] for i in range(0, len(pattern), 8)]
     per_line = _BYTES
     if len(pattern) > _LONGEST:
         cells = ["".join(_digit(cell[i : i + 4]) for i in range(0, len(cell), 4)) for cell in cells]
         per_line = _DIGIT_BYTES
+    starts = list(range(0, len(cells), per_line))
+    hidden = starts[_FIRST : _FIRST - _LINES] if len(starts) > _LINES else []
     lines = []
-    for start in range(0, len(cells), per_line):
+    for start in starts:
         part = cells[start : start + per_line]
-        width = len(cells[0])
+        width = max(len(cells[0]), len(str(start + len(part) - 1)))
         numbers = " ".join(f"{start + i:<{width}}" for i in range(len(part)))
-        lines += [("byte", numbers.rstrip()), ("" if start else "pattern", " ".join(part))]
+        shown = " ".join(f"{cell:<{width}}" for cell in part)
+        if start not in hidden:
+            lines += [("byte", numbers.rstrip()), ("" if start else "pattern", shown.rstrip())]
+        elif start == hidden[0]:
+            lines.append(("", f"… bytes {start}..{hidden[-1] + per_line - 1}: --json, --report"))
     return lines
 
 

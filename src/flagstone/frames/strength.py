@@ -12,8 +12,8 @@ from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.frames.digests import Digest, Solved
 from flagstone.frames.digests.digest import broken_by
+from flagstone.frames.digests.frame import rank
 from flagstone.frames.digests.registers import CANDIDATES
-from flagstone.frames.digests.relation import rank
 from flagstone.frames.digests.sums import Sum
 from flagstone.frames.ruler import place_text
 from flagstone.wording import counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from flagstone.algebra import GF, Array, Flag
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
 from flagstone.encoding import Encoding
+from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
 from flagstone.frames.digests.digest import broken_by, columns_of
@@ -198,15 +200,17 @@ def study(
     question, field = ConstraintsQuestion(), GF(2)
     encoding = Encoding.plain(field, [f"x{i}" for i in range(rows.shape[1])])
     flag = Flag(rows.shape[1] + 1).update(question.lift(field, field.rows(rows)))
-    asked = ask(
-        flag,
-        question,
-        rule,
-        coins,
-        encoding=encoding,
-        seed_is_fresh=seed_is_fresh,
-        provenance=provenance,
-    )
+    with warnings.catch_warnings():  # it is about the equations, and in their promises, too
+        warnings.simplefilter("ignore", ReplicabilityWarning)
+        asked = ask(
+            flag,
+            question,
+            rule,
+            coins,
+            encoding=encoding,
+            seed_is_fresh=seed_is_fresh,
+            provenance=provenance,
+        )
     finding = certify(asked, rows, confidence=confidence, checked=True)
     analysis = analyze(finding.answer, rows, solve=solve, cases=cases, others=others)
     found = Study(rows, places, finding, analysis)

@@ -44,7 +44,7 @@ def digest_lines(found: Study) -> list[Line]:
         return [("digest", "not looked for: the frames were not read")]
     lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
     answer: Any = found.finding.answer
-    texts = [] if answer.is_bottom else list(answer.lines)
+    texts = list(answer.lines) if found.finding.is_answer else []  # a few rows obey much by chance
     known = [text for text, row in zip(texts, answer.shown[:, :-1], strict=False) if row.sum() > 1]
     for i, text in enumerate(known[:_LISTED]):
         lines.append(("" if i else "equations", as_options(text)))
@@ -87,5 +87,5 @@ def next_lines(found: Study) -> list[Line]:
     unseen = found.unseen
     if unseen is None or not str(unseen):
         return []
-    said = "their part in the digest is unseen; capture frames in which they differ"
-    return [("capture", f"{unseen}:"), ("", said)]
+    said = "what these bits add to the digest is unseen: capture frames in which they differ"
+    return [("capture", str(unseen)), ("", said)]

@@ -51,7 +51,7 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class Plan:
-    """Rows needed for a promise, under the paper's analysis and ours. Printable; see `plan`."""
+    """Rows needed for a promise, by the paper's and by our analysis. Printable; see `plan`."""
 
     dim: int
     rho: float
@@ -176,12 +176,12 @@ def plan(
     contamination: float = 0.0,
     each: bool = False,
 ) -> Plan:
-    """How many rows prove a promise, under the paper's analysis and under ours.
+    """Rows that prove a promise, by the paper's analysis and by that of this library.
 
     Parameters
     ----------
     dim : int
-        Dimension of the rows, whatever stands in them: of (x, y) one more than the features.
+        Dimension of the whole rows: for (x, y) one more than the features.
     rho : float
         Allowed probability that two samples give different answers.
     eps : float, default 0.1

@@ -393,7 +393,7 @@ class Guarantee:
     certified : Certified
         Holds for the distribution at hand, with the stated confidence over the rows.
     withheld : str or None
-        Why nothing is promised about fresh samples, whatever the numbers would say.
+        Why nothing is promised about fresh samples, regardless of the numbers.
 
     Examples
     --------

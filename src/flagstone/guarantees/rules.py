@@ -225,6 +225,7 @@ class RuleBounds:
         True
         """
         d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+        check_contamination(contamination)
         c, k0, R = exact(contamination), at_least("start", start, 0), positive("shards", shards)
         each = R * self.outside(d)  # rows outside, for one more threshold
         if each * c * ROUNDING >= e:
@@ -334,7 +335,7 @@ def each_rho(
     **Guarantees**
 
     For every field and distribution, and any equation or row *fixed in advance*: not for one that
-    was chosen because it stands in the answer. Needs i.i.d. rows, one flag if ``drawn``, and the
+    was chosen because the answer contains it. Needs i.i.d. rows, one flag if ``drawn``, and the
     index rule. A value ≥ 1 says nothing.
 
     Examples
@@ -353,7 +354,7 @@ def each_rho(
 
 
 def each_length(rho: Share) -> int:
-    """⌈8/(3ρ²)⌉: the window that makes each equation ρ-replicable, whatever the dimension (S44).
+    """⌈8/(3ρ²)⌉: the window that makes each equation ρ-replicable, in any dimension (S44).
 
     >>> each_length(0.05)
     1067

@@ -1,4 +1,4 @@
-"""``flagstone reproduce``: the paper's evaluation, and ours, from one command."""
+"""``flagstone reproduce``: the paper's evaluation, and further experiments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def command(options: ReproduceOptions) -> int:
 
 
 def _how_to_resume(name: str, out: str) -> str:
-
     if not (Path(out) / f".{name}.partial.jsonl").exists():
         return "interrupted; nothing was written"
     words = [word for word in ARGUMENTS if word != "--no-resume"]

@@ -97,7 +97,7 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
     With ``random_state=None``, ``classes`` given and rows inside the field, the fitted
     attributes and all predictions are α-differentially private with respect to exchanging one
     row; the number of rows is public. No flag, margin, count or other function of the data is
-    kept. Running time is no secret.
+    kept. Running time is not kept secret.
 
     See Also
     --------

@@ -107,7 +107,7 @@ def base_learner(
 ) -> ParityRule:
     """Learn a rule from rows (x, y), or (x, 1, y), with α-differential privacy.
 
-    With probability ½ the answer is ⊥, whatever the data say. Otherwise each row is kept with
+    With probability ½ the answer is ⊥, for any data. Otherwise each row is kept with
     probability p (`keep_rate`), and the answer is a uniform solution of the kept equations, ⊥ if
     there is none.
 

@@ -80,7 +80,7 @@ def private_span(
     **Guarantees**
 
     (α, δ)-differentially private for one replaced row; two samples of m rows disagree with
-    probability at most ``rho`` (docs/theory/learners.md, S47). Running time is no secret.
+    probability at most ``rho`` (docs/theory/learners.md, S47). Running time is not kept secret.
 
     Examples
     --------

@@ -86,7 +86,7 @@ class ScreeDisplay(Display):
 
     @property
     def sets(self) -> tuple[int, int] | None:
-        """First and last set of the window; the heavy rule's thresholds are no sets."""
+        """First and last set of the window; thresholds of the heavy rule are not sets."""
         if self.window is None or self.window.rule != "index":
             return None
         return self.window.t_min, int(self.window.t_max)
@@ -160,10 +160,8 @@ class ScreeDisplay(Display):
         axis.stairs(dims, edges, color=OKABE_ITO["blue"], linewidth=1.6, baseline=None)
         if self.threshold is not None:
             self._draw_choice(axis, self.threshold, self.chosen_dim or 0)
-        axis.set_xlim(0.5, right)
-        axis.set_ylim(0, 1.04 * max(self.stairs.ambient_dim, 1))
-        axis.set_xlabel(X_LABEL + (", logarithmic" if self.is_log else ""))
-        axis.set_ylabel(Y_LABEL)
+        axis.set(xlim=(0.5, right), ylim=(0, 1.04 * max(self.stairs.ambient_dim, 1)))
+        axis.set(xlabel=X_LABEL + (", logarithmic" if self.is_log else ""), ylabel=Y_LABEL)
         axis.locator_params(axis="y", integer=True)
         if axis.get_legend_handles_labels()[0]:
             axis.legend(loc="best")

@@ -32,30 +32,19 @@ _ENTRIES = 40_000_000
 
 @dataclass(frozen=True)
 class LevelView:
-    """What a page says of one level.
-
-    Attributes
-    ----------
-    level : Level
-    place : tuple of float
-        Left, right and height of the step in the drawing.
-    stop : float
-        Where a slider stands for it: in its middle, or at the threshold that was drawn.
-    outside : tuple of int
-        Bounds on the number of rows outside; equal where they were counted.
-    lines : sequence of str, or None
-        The answer there, constants in one line; None where the page has no room for it.
-    pattern : str or None
-        One character per bit: 0, 1, or ? where it varies; None over other fields.
-    is_chosen : bool
-    """
+    """What a page says of one level."""
 
     level: Level
+    #: Left, right and height of the step in the drawing.
     place: tuple[float, float, float]
+    #: Position of the slider for it: its middle, or the threshold that was drawn.
     stop: float
+    #: Bounds on the number of rows outside; equal where they were counted.
     outside: tuple[int, int]
     is_chosen: bool
+    #: The answer there, constants in one line; None where the page has no room for it.
     lines: Sequence[str] | None = field(default=None, repr=False)
+    #: One character per bit: 0, 1, or ? where it varies; None over other fields.
     pattern: str | None = None
 
 
@@ -73,10 +62,9 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
     2 2 ??? ['x0 ⊕ x2 = 0'] (1, 3)
     1 31 ?0? ['x1 = 0', 'x0 ⊕ x2 = 0'] (31, 61)
     """
-    flag, V = finding.flag, finding.subspace
+    flag, V, levels = finding.flag, finding.subspace, finding.stairs.levels
     if flag is None or V is None:
         return []
-    levels = finding.stairs.levels
     chosen = next((i for i, level in enumerate(levels) if level.dim == V.dim), len(levels) - 1)
     nearest = sorted(range(len(levels)), key=lambda i: (abs(i - chosen), i))[:_LEVELS]
     scree = ScreeDisplay.of(finding)
@@ -97,11 +85,11 @@ def level_views(finding: Finding, *, has_bits: bool = True) -> list[LevelView]:
         outside = uncovered_bracket(counts, levels[i].first, shards=shards)
         if exact is not None:
             outside = (exact[i], exact[i])
-        said = answers.get(i, (None, None))
         is_chosen = levels[i].dim == V.dim
         stop = (places[i][0] + places[i][1]) / 2
         if is_chosen and scree.sets is not None and scree.threshold is not None:
             stop = drawing.x(scree.threshold)
+        said = answers.get(i, (None, None))
         views.append(LevelView(levels[i], places[i], stop, outside, is_chosen, *said))
     return views
 

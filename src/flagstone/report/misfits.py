@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from flagstone.answers import Constraints
 from flagstone.errors import InputError
 from flagstone.finding import Finding
 from flagstone.markup import escape
-from flagstone.report.parts import folded, table
+from flagstone.report.parts import misfit_list, table, unfolding
 from flagstone.tables import MisfitGroup, as_written, frame_text, is_frames, misfit_groups
 from flagstone.text import left_out
 from flagstone.wording import counted
@@ -28,19 +29,11 @@ _WIDE = 512
 
 @dataclass(frozen=True)
 class Misfit:
-    """One row that does not fit.
+    """One row that does not fit, and what it breaks."""
 
-    Attributes
-    ----------
-    values : str
-        Its elements, as :meth:`Field.texts` writes them.
-    written : str or None
-        The frame as the file has it, in hexadecimal.
-    breaks : tuple of str
-        What it breaks.
-    """
-
+    #: Its elements, as :meth:`Field.texts` writes them.
     values: str
+    #: The frame as the file has it, in hexadecimal.
     written: str | None
     breaks: tuple[str, ...]
 
@@ -132,9 +125,7 @@ def _by_equation(groups: Sequence[MisfitGroup]) -> str:
         )
         rows = [(escape(str(place)), *map(escape, cells)) for place, cells in group.rows]
         head = ("Row", *map(escape, group.columns))
-        out.append(table(head, rows[:_OPEN]))
-        if len(rows) > _OPEN:
-            out.append(folded(f"{len(rows) - _OPEN} more", table(head, rows[_OPEN:])))
+        out.append(unfolding(rows, _OPEN, partial(table, head)))
     return "".join(out)
 
 
@@ -155,11 +146,7 @@ def _listed(finding: Finding) -> str:
             f'<li><p class="place">{file}, {where}{frame}</p><p class="bits">{escape(values)}</p>'
             f"{_said(misfit.breaks)}</li>"
         )
-    out = f'<ol class="misfits">{"".join(listed[:_OPEN])}</ol>'
-    if len(listed) > _OPEN:
-        rest = f'<ol class="misfits">{"".join(listed[_OPEN:])}</ol>'
-        out += folded(f"{len(listed) - _OPEN} more", rest)
-    return out
+    return unfolding(listed, _OPEN, misfit_list)
 
 
 def _said(breaks: Sequence[str]) -> str:

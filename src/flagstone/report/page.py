@@ -117,7 +117,7 @@ def _is_report(path: Path) -> bool:
 
 
 def date_of(path: str | PathLike[str]) -> date | None:
-    """Return the date of a page that was written before; None if there is none."""
+    """Return the date of a page that was written before; None for a new page."""
     try:
         found = re.search(rb'<time datetime="([\d-]{10})">', Path(path).read_bytes())
         return None if found is None else date.fromisoformat(found[1].decode())

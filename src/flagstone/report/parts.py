@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from flagstone.markup import escape
 
@@ -28,8 +29,20 @@ def folded(summary: str, body: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
+def unfolding(listed: Sequence[Any], most: int, show: Callable[[Sequence[Any]], str]) -> str:
+    """Return the first of a list as markup; the others unfold below."""
+    if len(listed) <= most:
+        return show(listed)
+    return show(listed[:most]) + folded(f"{len(listed) - most} more", show(listed[most:]))
+
+
+def misfit_list(listed: Sequence[str]) -> str:
+    """Return rows that do not fit, which are markup, as a list."""
+    return f'<ol class="misfits">{"".join(listed)}</ol>'
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """Return rows of markup as a table; columns of numbers stand to the right."""
+    """Return rows of markup as a table; columns of numbers are aligned to the right."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         return "".join(

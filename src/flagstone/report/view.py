@@ -50,7 +50,7 @@ class AnswerView:
                 said = "As masks in file order: to be ANDed with frames as they are written"
                 out += [folded(said, copied(frames))] * bool(frames)
             except InputError:
-                pass  # the columns are no frame, or not all of one
+                pass  # the columns are not a frame, or not all of one
             said = "As bit masks by column (bit i, from the lowest, is column i)"
             out.append(folded(said, copied(masks)))
         code = finding.expression

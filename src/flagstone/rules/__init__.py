@@ -1,4 +1,4 @@
-"""Rules: flag + coins → subspace. The paper's Algorithm 1 is `HeavyRule`; ours is `IndexRule`.
+"""Rules: flag + coins → subspace. `HeavyRule` is the paper's Algorithm 1, `IndexRule` is new.
 
 Both draw one threshold t from a window that public numbers alone decide (rows, dimension, shards,
 what the caller asked for), and read one space off the flag. The window:

@@ -6,13 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, ClassVar
 
 from flagstone import guarantees as g
 from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
-from flagstone.guarantees.exact import at_least, check_share, exact, positive
+from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive
 from flagstone.guarantees.rules import bounds_of
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
@@ -33,7 +34,7 @@ class SpanRule(ABC):
         (docs/theory/rules.md).
     t_min, t_max : int or float, optional
         The first and the last threshold by hand: an integer of at least 1, or a fraction f of the
-        rows in (0, 1), which stands for ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
+        rows in (0, 1), which means ⌈f·m⌉ + 1 (t_min) or ⌊f·m⌋ (t_max, never before t_min).
         t_max="paper": the printed constant past the start (heavy rule only, needs rho).
     contamination : float, default 0.0
         Largest share of rows that may be outliers, in [0, 0.5); sets t_min = ⌈contamination·m⌉ + 1.
@@ -103,6 +104,7 @@ class SpanRule(ABC):
         >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
+        check_dim(dim)
         m = most = positive("n_rows", n_rows)
         if self.draw_rows is not None:  # whichever number of rows the coins draw
             m, most = self.draw_rows // 2 + 1, self.draw_rows
@@ -195,7 +197,7 @@ class SpanRule(ABC):
         shards = {"shards": flag.n_shards}
         known = {"start": window.start, **shards}
         rho, needed = bounds.rho(d, T, **known, n_rows=m), None
-        if self.rho is not None:  # the exact comparison decides, whatever the float rounds to
+        if self.rho is not None:  # the exact comparison decides, not the rounded float
             asked = float(self.rho)
             proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
@@ -222,7 +224,7 @@ class SpanRule(ABC):
         )
 
     def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
-        """A bound on how often two samples differ on one equation; None where there is none."""
+        """A bound on how often two samples differ on one equation; None if there is none."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,7 +266,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_integer(value: object) -> bool:
-    return not isinstance(value, bool) and hasattr(value, "__index__")
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _check_threshold(name: str, value: Any) -> None:

@@ -21,11 +21,10 @@ _RULES: dict[str, type[SpanRule]] = {"index": IndexRule, "heavy": HeavyRule}
 
 
 class Selection(NamedTuple):
-    """The chosen space V*, what its choice promises, and the staircase it was read off."""
+    """The chosen space V*, and what its choice promises."""
 
     subspace: Subspace
     guarantee: g.Guarantee
-    stairs: Staircase
 
 
 def rule_named(rule: Any, **parameters: Any) -> SpanRule:
@@ -37,7 +36,8 @@ def rule_named(rule: Any, **parameters: Any) -> SpanRule:
     'heavy'
     """
     if not isinstance(rule, str) or rule not in _RULES:
-        raise InputError(Parameter("rule"), f" must be 'index' or 'heavy', got {rule!r}")
+        names = " or ".join(map(repr, _RULES))
+        raise InputError(Parameter("rule"), f" must be {names}, got {rule!r}")
     return _RULES[rule](**parameters)
 
 
@@ -91,14 +91,13 @@ def select_span(flag: Flag, rule: SpanRule, coins: Coins, *, warn: bool = True) 
         )
     window = rule.window(flag.dim, flag.n_rows, flag.n_shards)
     t = rule.draw(window, coins)
-    stairs = Staircase.of(flag)
-    index = rule.index(stairs, t)
+    index = rule.index(Staircase.of(flag), t)
     guarantee = rule.guarantee(flag, window, t, index)
     if warn:
         for parts in (_past_the_end(rule, flag, guarantee), _unproven(rule, flag, guarantee)):
             if parts:
                 warnings.warn(ReplicabilityWarning(*parts), stacklevel=_callers_level())
-    return Selection(flag.span_at(index), guarantee, stairs)
+    return Selection(flag.span_at(index), guarantee)
 
 
 def _past_the_end(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[str | Parameter]:

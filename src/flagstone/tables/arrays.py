@@ -41,7 +41,7 @@ class _Layout(NamedTuple):
 
     @property
     def is_columnar(self) -> bool:
-        """Whether a matrix stands in the file column by column."""
+        """Whether a matrix is stored in the file column by column."""
         return self.fortran and len(self.shape) == 2
 
     @property
@@ -263,7 +263,7 @@ def _slices(reader: Reader, asked: Request, size: int) -> Iterator[tuple[int, in
 
 
 def _batch(reader: Reader, asked: Request, first: int, values: Array | list[Array]) -> Batch:
-    """Return the batch that begins at a row, counted from 0; refuse text that is no text."""
+    """Return the batch that begins at a row, counted from 0; refuse bytes that are not text."""
     for part in values if isinstance(values, list) else [values]:
         if part.dtype.kind == "U" and part.size:
             codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")

@@ -1,4 +1,4 @@
-"""What every reader yields, where each row came from, and how much of a file is believed.
+"""What every reader yields, where each row came from, and limits on the size of files.
 
 What a file announces is checked before memory is spent on it.
 """
@@ -95,7 +95,7 @@ class Batch:
         return self.values[rows]
 
     def place(self, path: Location, index: int) -> Place:
-        """Say where a row stands in its file."""
+        """Say where a row is in its file."""
         line = None if self.lines is None else int(self.lines[index])
         return Place(str(path), self.first_row + index, line)
 
@@ -217,7 +217,7 @@ def reading(path: Location, kind: str) -> Iterator[None]:
         yield
     except FlagstoneError:
         raise
-    except Exception as error:  # parsers raise whatever they meet
+    except Exception as error:  # parsers raise anything
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise FormatError(
             f"{path} is no {kind} file, or it is cut short or damaged ({reason})"

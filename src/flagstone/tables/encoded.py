@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from flagstone.algebra import BitRows, Rows
-from flagstone.certificates.serial_dependence import first_of_runs
+from flagstone.certificates import first_of_runs
 from flagstone.tables.batches import Array, Batch, Place
 from flagstone.tables.files import Location
 
@@ -23,7 +23,7 @@ from flagstone.tables.files import Location
 CACHE_BYTES = 256_000_000
 #: Seconds that a read in progress may take before the end no longer waits for it.
 _PATIENCE = 10
-#: What stands behind a pointer to a rational: a fraction and its two integers.
+#: The memory of a rational: a pointer, a fraction and its two integers.
 _OBJECT = 16
 T = TypeVar("T")
 

@@ -29,7 +29,7 @@ from flagstone.wording import closest
 MOST_ROW_BYTES = 1 << 26
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 BLOCK = 1 << 22
-#: By suffix, for names; and how files of each kind begin, whatever they are called.
+#: By suffix, for names; and how files of each kind begin, under any name.
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MAGIC: dict[re.Pattern[bytes], Any] = {
     re.compile(rb"\x1f\x8b\x08"): gzip.open,
@@ -91,7 +91,7 @@ def binary_file(path: Location) -> Any:
 
 
 def expand(sources: Iterable[str | Location], filesystem: Any = None) -> list[Location]:
-    """Return the files that paths, directories, globs and URIs stand for, in a fixed order.
+    """Return the files that paths, directories, globs and URIs name, in a fixed order.
 
     Files of one directory or glob are sorted by path; sources keep the order given.
     """

@@ -38,7 +38,7 @@ from flagstone.wording import counted
 _BLOCK, _HEAD = 1 << 20, 1 << 16
 #: How many frames are read in the first look.
 _LOOKED = 1000
-#: This many digits that are all 0 or 1 are no accident.
+#: This many digits that are all 0 or 1 are not a coincidence.
 _TELLING = 16
 #: How much of a file is looked at to say which lengths its rows have; how many are listed.
 _COUNTED, _LISTED = 1 << 23, 6

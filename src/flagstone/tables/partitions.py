@@ -78,6 +78,7 @@ class Partition:
         return replace(self, n_rows=n_rows if counted else self.n_rows, limit=n_rows)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Rows in partitions.
 
@@ -97,15 +98,10 @@ class Dataset:
         :meth:`flagstone.pipeline.Pipeline.first`.
     """
 
-    def __init__(
-        self, partitions: Sequence[Partition], table: Table, cut: str, max_rows: int | None = None
-    ) -> None:
-        self.partitions, self.table, self.cut, self.max_rows = (
-            list(partitions),
-            table,
-            cut,
-            max_rows,
-        )
+    partitions: list[Partition]
+    table: Table
+    cut: str
+    max_rows: int | None = None
 
     def __repr__(self) -> str:
         return f"Dataset({len(self.partitions)} partition(s) of {self.table!r})"
@@ -179,7 +175,7 @@ class Dataset:
         total = self.n_rows
         if total is not None and total < n_rows:
             raise too_few(n_rows, total)
-        return Dataset(self.partitions, self.table, self.cut, n_rows)
+        return replace(self, max_rows=n_rows)
 
     def encoding(
         self,

@@ -46,6 +46,7 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 #: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
 _GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
+_SEPARATED = re.compile(r"\d[.,'\s]\d")
 
 
 class MissingEntry(ValueError):
@@ -180,6 +181,8 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     for kind in ENCODERS.values():
         if (found := kind.proposal(column, whole, field)) is not None:
             encoder, reason = found
+            if field.order is None and encoder.lists_values and _are_amounts(values):
+                break
             if field.order is not None or not isinstance(encoder, Element):
                 return Proposal(column, encoder, reason)
             if floats == "refuse" and values.dtype.kind not in "bui":
@@ -188,11 +191,22 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     different = sorted(set(texts(values)))
     if len(different) == 1:
         return Proposal(column, None, f"it is always {different[0]!r} in the rows looked at")
-    if all(map(_GROUPED.fullmatch, different)) and not all(map(str.isdigit, different)):
+    if _are_grouped(values):
         reason = f"text such as {shown(different[0])}: write numbers as 1234.56, without separators"
         return Proposal(column, None, reason)
     reason = f"text with {len(different):,} different values, like an identifier"
     return Proposal(column, None, reason)
+
+
+def _are_grouped(values: Array) -> bool:
+    """Say whether all entries are numbers with separators or signs, such as 1.234,56 or $5."""
+    found = set(texts(values))
+    return all(map(_GROUPED.fullmatch, found)) and not all(map(str.isdigit, found))
+
+
+def _are_amounts(values: Array) -> bool:
+    """Say whether entries are such numbers, one of them with a separator: <5 may be a category."""
+    return _are_grouped(values) and any(map(_SEPARATED.search, texts(values)))
 
 
 def _is_index(column: str, values: Array, field: Field) -> bool:
@@ -402,7 +416,7 @@ def warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
         return
     shared: dict[str, list[str]] = {}
     for proposal in proposals:
-        shared.setdefault(proposal.reason, []).append(proposal.column)
+        shared.setdefault(proposal.reason, []).append(proposal.column or "''")
     told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
     warnings.warn(
         InputWarning(

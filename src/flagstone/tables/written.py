@@ -61,7 +61,7 @@ def is_frames(finding: Finding) -> bool:
 
 
 def _places(finding: Finding) -> tuple[list[int], int]:
-    """Return where each feature stands in a frame, and the length of a frame."""
+    """Return the place of each feature in a frame, and the length of a frame."""
     encoders = finding.encoding.encoders
     if len(encoders) == 1 and encoders[0].holds_frames:
         n_bits = encoders[0].width

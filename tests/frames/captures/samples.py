@@ -187,7 +187,7 @@ SAMPLES = [
 
 #: Texts that cannot be read: what the message must name.
 REFUSED = {
-    "not a digit": (f"{A}\n{A[:-1]}x\n{B}\n", ["line 2", "'x'", "--skip-bad-lines"]),
+    "not a digit": (f"{A}\n{A[:-1]}x\n{B}\n", ["line 2", "'x' is not", A[:8], "--skip-bad-lines"]),
     "too few digits": (f"{{48}}{A}\n{{48}}{A[:8]}\n", ["line 2", "{48}", "--skip-bad-lines"]),
     "numbered lines": (_lines("{i} {s}\n"), ["'0'", "--skip-fields 1"]),
     "a hex dump": (
@@ -200,6 +200,6 @@ REFUSED = {
     "not candump": ("can0 123#0D55\nhello\n", ["line 2", "'hello'", "--skip-bad-lines"]),
     "not a byte": (SAVVY + "1,1F3,false,Rx,0,2,2D,5g,\n", ["line 2", "'5g'", "--skip-bad-lines"]),
     "a link without codes": ("https://triq.net/bitbench#f=8h\n", ["line 1", "#c="]),
-    "prose": ("hello world\n", ["line 1", "--skip-bad-lines"]),
+    "prose": ("hello world\n", ["line 1", "in 'hello world'", "--skip-bad-lines"]),
     "nothing": ("# only a comment\n", ["no frames", "--format"]),
 }

@@ -84,10 +84,13 @@ def test_manchester_is_suggested_for_complementary_pairs_only() -> None:
 
 
 @pytest.mark.parametrize("sync", ["d391", "2dd4"])
-def test_the_sync_word_that_is_suggested_leaves_out_the_preamble(sync):
+@pytest.mark.parametrize("preamble", ["10", "01"])
+def test_the_sync_word_that_is_suggested_leaves_out_the_preamble(preamble, sync):
     rng = np.random.default_rng(1)
     frames = [
-        pattern_bits("aa" * int(rng.integers(2, 6)) + sync + rng.bytes(4).hex()) for _ in range(50)
+        pattern_bits("0b" + preamble * int(rng.integers(6, 24)))
+        + pattern_bits(sync + rng.bytes(4).hex())
+        for _ in range(50)
     ]
     places = [Place("f", i, i) for i in range(50)]
     assert Capture(frames, places, [{}] * 50).shared_pattern() == sync
@@ -114,6 +117,13 @@ def test_frames_are_cut_to_one_length() -> None:
     assert cut.notes == ("10 frames cut to 32 bits", "1 shorter frame left out")
     assert capture.truncated(16).lengths == Counter({16: 20})
     assert capture.truncated(40).lengths == Counter({40: 10})
+    with pytest.raises(InputError, match="50 is longer than every frame"):
+        capture.truncated(50)
+
+
+def test_a_code_that_leaves_no_bits_is_refused() -> None:
+    with pytest.raises(InputError, match="no frame has bits left: decoded manchester"):
+        capture_of("ff", "00").decoded(["manchester"])
 
 
 def test_frames_are_kept_by_value() -> None:

@@ -101,6 +101,50 @@ def test_binary_records_need_their_length(tmp_path: Path) -> None:
     assert "last 1 bytes" in capture.notes[0]
 
 
+def test_binary_records_may_hold_ends_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "capture.bin"
+    path.write_bytes(bytes.fromhex("efbbbf0d0a410d0a42"))
+    assert written(read_capture([path], format="raw", length=24)) == [
+        (24, "efbbbf"),
+        (24, "0d0a41"),
+        (24, "0d0a42"),
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["blf", "mf4"])
+def test_a_damaged_can_log_is_refused_in_a_sentence(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("can")
+    path = tmp_path / f"log.{suffix}"
+    path.write_bytes(b"LOGG")
+    with pytest.raises(InputError, match="python-can stops after message 0"):
+        read_capture([path])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"(0.\xd7) can0 123#0D55\n", b"id,data\n1\r,0d55\n", b"id,data\n1,0d55\r\r\n"],
+)
+def test_stray_bytes_beside_a_frame_are_read_over(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "capture.txt"
+    path.write_bytes(text)
+    assert written(read_capture([path])) == [(16, "0d55")]
+
+
+def test_a_cell_without_end_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "capture.csv"
+    path.write_text('id,data\n1,"' + "0d" * 70_000 + "\n")
+    with pytest.raises(InputError, match="line 2 is no row of a table"):
+        read_capture([path])
+
+
+def test_can_logs_are_told_by_suffix(tmp_path: Path) -> None:
+    pytest.importorskip("can")
+    path = tmp_path / "log.hex"
+    path.write_text(f"{A}\n")
+    with pytest.raises(InputError, match=r"\.asc, \.blf, \.mf4, \.trc"):
+        read_capture([path], format="can")
+
+
 def test_links_are_written_as_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "link.txt"
     path.write_text(bitbench_link([*ABC, (41, "cfb9f00d648")], "ID:8h 8h"))

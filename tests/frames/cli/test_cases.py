@@ -63,6 +63,13 @@ int main(void) {{
     assert done.stdout == "1" * 20 + "0" * 20
 
 
+def test_cases_are_bounded(run, place):
+    write(place, "f.hex", np.zeros((4, 48), dtype=np.uint8))
+    done = run("frames", "f.hex", "--case", "b0..b2")
+    assert (done.code, done.out) == (2, "")
+    assert "--case takes at most 12 bits, got 24" in done.err
+
+
 def test_frames_of_two_lengths_tell_init_from_xorout(run, place):
     rng = np.random.default_rng(2)
     for name, n, n_bytes in (("a.hex", 400, 5), ("b.hex", 60, 7)):

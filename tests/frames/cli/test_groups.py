@@ -105,6 +105,13 @@ def test_one_type_is_one_group(run, capture):
     assert done.out.startswith("1 group by type, of 600 frames")
 
 
+def test_frames_without_an_answer_are_one_group(run, place):
+    few = np.random.default_rng(6).integers(0, 2, size=(5, 40), dtype=np.uint8)
+    done = run("frames", write(place, "few.hex", few), "--by", "type", *SEED)
+    assert (done.code, done.err) == (3, "")
+    assert done.out.startswith("1 group by type, of 5 frames")
+
+
 @pytest.mark.parametrize("field", ["b0", "b5"])
 def test_a_field_of_several_bits_tells_types_apart(run, place, field):
     """Four message types, told apart by two bits, anywhere: no single bit does."""
@@ -120,6 +127,26 @@ def test_a_field_of_several_bits_tells_types_apart(run, place, field):
     assert {group["value"]: group["digest"][0]["name"] for group in found} == {
         f"0x{0x40 + i:02x}": crc for i, crc in enumerate(crcs)
     }
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_ids_that_differ_in_many_bits_and_take_turns(run, place, shuffled):
+    rng = np.random.default_rng(4)
+    payload = rng.integers(0, 256, (600, 6))
+    payload[:, 0] = np.where(np.arange(600) % 2, 0x2E, 0x11)
+    checks = np.where(
+        np.arange(600) % 2,
+        np.bitwise_xor.reduce(payload, axis=1) ^ 0x5C,
+        payload.sum(axis=1) & 255,
+    )
+    X = np.unpackbits(np.column_stack([payload, checks]).astype(np.uint8), axis=1)
+    write(place, "two.hex", rng.permutation(X) if shuffled else X)
+    said = run("frames", "two.hex", "--seed", "1").out
+    assert "--by type" in said or "--by b0" in said
+    assert "--case" not in said
+    found = json.loads(run("frames", "two.hex", "--by", "type", "--seed", "1", "--json").out)
+    digests = {group["digest"][0]["name"] for group in found["groups"]}
+    assert digests == {"sum of bytes, 8 bits", "XOR of bytes"}
 
 
 def test_ids_with_the_same_check_are_one_type(run, place):

@@ -79,6 +79,15 @@ def test_a_link_to_bitbench_is_read_again(run, place, frames):
     assert there["fingerprint"] == here["fingerprint"]
 
 
+def test_frames_are_written_for_what_reads_no_captures(run, place, frames):
+    lines = digits(frames)
+    (place / "can.log").write_text("".join(f"(1.0) can0 1F3#{line}\n" for line in lines))
+    done = run("frames", "can.log", "--where", "id=0x1f3", "--as", "hex")
+    assert done.out.splitlines() == [f"{{48}}{line}" for line in lines]
+    (place / "pilot.hex").write_text(done.out)
+    assert run("plan", "--pilot", "pilot.hex", "-o", "protocol.json").code == 0
+
+
 def test_manchester_is_suggested_and_undone(run, place, frames):
     coded = np.stack([1 - frames, frames], axis=2).reshape(len(frames), -1)
     write(place, "coded.hex", coded)

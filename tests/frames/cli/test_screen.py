@@ -42,11 +42,26 @@ def test_the_first_screen_has_at_most_thirty_lines_and_no_sampling_statistics(ru
     wide = with_crc(np.random.default_rng(3), 300, "CRC-16/XMODEM", (1, 2, 3), 24)
     noise = np.random.default_rng(4).integers(0, 2, size=(200, 320), dtype=np.uint8)
     noise[:, 160:] = noise[:, :160]
-    for name in (capture, write(place, "wide.hex", wide), write(place, "noise.hex", noise)):
+    huge = np.random.default_rng(5).integers(0, 2, size=(100, 4800), dtype=np.uint8)
+    captures = {"wide.hex": wide, "noise.hex": noise, "huge.hex": huge}
+    names = [capture, *(write(place, name, X) for name, X in captures.items())]
+    for name in names:
         lines = run("frames", name, "--seed", "1").out.splitlines()
         assert len(lines) <= 30
         for word in ("plateau", "promise", "coverage", "threshold", "directions", "confidence"):
             assert word not in " ".join(lines)
+
+
+def test_a_digest_is_shown_without_warnings_about_the_equations(run, place):
+    X = with_crc(np.random.default_rng(6), 200)
+    done = run("frames", write(place, "f.hex", X), "--contamination", "0.1", "--seed", "1")
+    assert labelled(done.out)["digest"] == ["CRC-8/MAXIM-DOW, in byte 5"]
+    assert done.err == ""
+
+
+def test_few_rows_show_no_equations(run, place):
+    few = np.random.default_rng(6).integers(0, 2, size=(30, 40), dtype=np.uint8)
+    assert "equations" not in labelled(run("frames", write(place, "few.hex", few)).out)
 
 
 def test_promises_are_said_where_they_are_asked_for(run, capture):

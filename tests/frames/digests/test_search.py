@@ -247,3 +247,10 @@ def test_frames_of_several_lengths_tell_init_from_xorout(name):
     others[64 + w] = np.random.default_rng(1).integers(0, 2, (40, 64 + w), dtype=np.uint8)
     assert joined(digest, names(X), X, others).parameters == told.parameters  # noise says nothing
     assert joined(digest, names(X), X, {}) is digest
+
+
+def test_a_check_stays_where_it_is_if_random_bits_follow():
+    data = payload(2, 270, 6)
+    X = bits(data, crc8(data), payload(3, 270, 1))[:, :57]
+    (digest,) = search(names(X), X)
+    assert digest.columns == tuple(f"x{i}" for i in range(48, 56))

@@ -58,6 +58,17 @@ def test_sums_of_eight_bits(function, name, constant):
     assert digest.columns == tuple(f"x{i}" for i in range(40, 48))
 
 
+def test_the_complement_of_a_sum_with_carries_is_never_all_ones():
+    rng = np.random.default_rng(7)
+    payload = oracle.skewed(rng, 40, 5)
+    X = oracle.frames(payload, [255 - around(sum(data), 255) for data in payload.tolist()], 8)
+    assert (X[:, 40:].any(axis=1) & ~X[:, 40:].all(axis=1)).all()  # neither 0 nor 255 was seen
+    (digest,) = name_sums([f"x{i}" for i in range(48)], X)
+    bytes_that_add_up = [0xFF, 0, 0, 0, 0, 0], [0xFF, 0, 0, 0, 0, 0xFF]
+    fresh = np.unpackbits(np.array(bytes_that_add_up, dtype=np.uint8), axis=1)
+    assert digest.rule.broken(fresh).tolist() == [False, True]
+
+
 def test_sums_of_four_bits():
     X, frame, _ = carried(lambda d: NIBBLES(d) & 15, 4, 3)
     (digest,) = name_sums(frame.names, X)

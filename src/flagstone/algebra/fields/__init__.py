@@ -1,6 +1,6 @@
 """Fields: GF(2), GF(p), GF(p^k) and the rationals QQ.
 
-A :class:`Field` says what a legal entry is, turns whatever the caller has into canonical
+A :class:`Field` says what a legal entry is, turns the caller's entries into canonical
 rows, and knows the kernels that do its linear algebra. Everything downstream handles rows in
 the field's own form and never asks which field it is.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,7 @@ class BinaryField(Field):
     degree = 1
     name = "GF(2)"
     dtype = np.dtype(np.uint8)
-    kernel: Any = SimpleNamespace(
-        rref=kernels.gf2_rref,
-        reduce=kernels.gf2_reduce,
-        dot=kernels.gf2_dot,
-        merge=kernels.gf2_merge,
-        flag=kernels.gf2_flag,
-        flag_load=kernels.gf2_flag_load,
-    )
+    kernel: Any = kernels.gf2
 
     def empty(self, n_rows: int, dim: int) -> Rows:
         return BitRows.trusted(np.zeros((n_rows, max(1, -(-dim // 64))), dtype=np.uint64), dim)

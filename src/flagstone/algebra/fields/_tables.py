@@ -1,4 +1,4 @@
-"""From whatever the caller has to a 2-D array or BitRows, with errors that point at the row."""
+"""From the caller's rows to a 2-D array or BitRows, with errors that name the row."""
 
 from __future__ import annotations
 

@@ -159,6 +159,8 @@ class Capture:
     def changed(self, frames: Sequence[bytes], *notes: str) -> Capture:
         """Return other bits for the same frames; what is left without any is left out."""
         kept = [i for i, frame in enumerate(frames) if frame]
+        if not kept:
+            raise InputError(f"no frame has bits left: {', '.join(notes)}")
         other = replace(self, frames=list(frames)).some(kept)
         lost = len(frames) - len(kept)
         gone = f"{counted(lost, 'frame')} of no bits left out" if lost else ""
@@ -203,9 +205,11 @@ class Capture:
                 found.append(start)
         if not found:
             return None
-        # a sync word follows a preamble that ends in 10, and breaks it in its first or second bit
+        # A sync word breaks the preamble with its first or its second bit. If the frames differ
+        # right behind it, its end tells which; otherwise the preamble is taken to end in 10.
         odd = next(i for i in range(found[0] + 2, len(first)) if first[i] != first[i - 2])
-        start = odd - 1 if not first[odd - 2] else odd
+        begins = first[odd - 2] if odd + 1 in found else odd in found
+        start = odd if begins else odd - 1
         start = start if start in found else found[0]
         bits = first[start : start + _PATTERN]
         return f"{int(''.join(map(str, bits)), 2):0{_PATTERN // 4}x}"
@@ -219,6 +223,9 @@ class Capture:
             sizes = sorted(map(len, self.frames), reverse=True)
             length = sizes[max(0, int(np.ceil(_KEPT * len(sizes))) - 1)]
         index = [i for i, frame in enumerate(self.frames) if len(frame) >= length]
+        if not index:
+            known = length_text(self.lengths)
+            raise InputError(Parameter("length", length), f" is longer than every frame: {known}")
         cut = sum(len(self.frames[i]) > length for i in index)
         note = f"{counted(cut, 'frame')} cut to {length} bits" if cut else ""
         lost = len(self.frames) - len(index)
@@ -303,8 +310,7 @@ def read_capture(
     first = ""
     n_bits = 0
     for path in expand(files):
-        bad = _BadLines(path, skip_bad_lines)
-        reading = ReaderState(bad, skip_fields, length)
+        reading = ReaderState(path, skip_fields, length, skip_bad_lines)
         name, found = _opened(path, format, reading)
         first = first or name
         try:
@@ -322,37 +328,13 @@ def read_capture(
                 columns.append(dict(beside))
         except FrameProblem as problem:
             raise InputError(f"{path}: {problem}", *problem.remedy) from problem
-        notes += [f"{note} ({n:,})" if n > 1 else note for note, n in reading.notes.items()]
-        notes += bad.said
+        notes += reading.said()
     if not frames:
         raise InputError(
             f"{path}: holds no frames, read as {first} ({FORMATS[first]}); otherwise give ",
             Parameter("format"),
         )
     return Capture(frames, places, columns, first, tuple(dict.fromkeys(notes)))
-
-
-class _BadLines:
-    """Raises the problem of a line, or counts it."""
-
-    def __init__(self, path: object, skip: bool) -> None:
-        self._path, self._skip, self._first, self._n = path, skip, 0, 0
-
-    def __call__(self, line: int, problem: FrameProblem) -> None:
-        if not self._skip:
-            remedy = problem.remedy or (
-                "; to leave out what cannot be read, give ",
-                Parameter("skip_bad_lines"),
-            )
-            raise InputError(f"{self._path} line {line}: {problem}", *remedy) from problem
-        self._first, self._n = self._first or line, self._n + 1
-
-    @property
-    def said(self) -> list[str]:
-        """What was left out."""
-        if not self._n:
-            return []
-        return [f"{counted(self._n, 'line')} left out, the first is line {self._first}"]
 
 
 def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, Iterable[ReadFrame]]:
@@ -363,7 +345,11 @@ def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, I
     with opened(path) as stream:
         text = stream.read(MOST_TEXT + 1)
         if len(text) > MOST_TEXT:
-            raise InputError(f"{path}: more than {MOST_TEXT:,} bytes; frames are read as a whole")
+            raise InputError(
+                f"{path}: more than {MOST_TEXT >> 30} GiB, and frames are read as a whole: cut the "
+                "file into parts"
+            )
+    if format != "raw":
         text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if format is None:
         if b"\0" in text[:4096]:

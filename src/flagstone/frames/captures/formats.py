@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from flagstone.errors import Parameter
+from flagstone.errors import InputError, Parameter
 from flagstone.notation import (
     ALPHABETS,
     BLANKS,
@@ -27,6 +27,7 @@ from flagstone.notation import (
     digit_bits,
     parse_frames,
 )
+from flagstone.wording import counted
 
 #: The names for ``-f``, and what each is.
 FORMATS = {
@@ -89,25 +90,45 @@ class ReaderState:
 
     Attributes
     ----------
+    path : object
+        For messages.
     skip_fields : int or None
         Leading fields to leave out; None leaves out what cannot be part of a frame.
     length : int or None
         The bits of a record, for ``raw``.
+    skip_bad_lines : bool
+        Leave out, and count, the lines that cannot be read.
     notes : dict of str to int
         What was left out or cut, by its text: how often.
-    bad : callable
-        Called with the line and the problem of what cannot be read.
     """
 
-    bad: Callable[[int, FrameProblem], None]
+    path: object
     skip_fields: int | None = None
     length: int | None = None
+    skip_bad_lines: bool = False
     notation: str = "hex"
     notes: dict[str, int] = field(default_factory=dict)
+    bad_lines: list[int] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Count something that is said once for a file."""
         self.notes[text] = self.notes.get(text, 0) + 1
+
+    def bad(self, line: int, problem: FrameProblem) -> None:
+        """Count a line that cannot be read, or refuse it."""
+        if not self.skip_bad_lines:
+            skip = ("; to leave out what cannot be read, give ", Parameter("skip_bad_lines"))
+            text = f"{self.path} line {line}: {problem}"
+            raise InputError(text, *(problem.remedy or skip)) from problem
+        self.bad_lines.append(line)
+
+    def said(self) -> list[str]:
+        """Return the notes for people, each with how often it was made."""
+        said = [f"{note} ({n:,})" if n > 1 else note for note, n in self.notes.items()]
+        if self.bad_lines:
+            n = counted(len(self.bad_lines), "line")
+            said.append(f"{n} left out, the first is line {self.bad_lines[0]}")
+        return said
 
 
 FormatReader: TypeAlias = "Callable[[bytes, ReaderState], Iterator[ReadFrame]]"
@@ -171,8 +192,11 @@ def _is_header(line: bytes) -> bool:
 
 
 def _cells(line: str) -> list[str]:
-    delimiter = max(",;\t", key=line.count)
-    return next(csv.reader([line], delimiter=delimiter), [])
+    line, delimiter = line.replace("\r", " "), max(",;\t", key=line.count)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # a cell of more than 128 KiB
+        return []
 
 
 # --- lines of digits -----------------------------------------------------------------------------
@@ -197,7 +221,8 @@ def _read_digits(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
                 reading.note("the text after each frame is not read")
             found = frame_bits(body, reading)
         except FrameProblem as problem:
-            reading.bad(number, problem)
+            said = FrameProblem(f"{problem}, in {_shown(line.strip())}", remedy=problem.remedy)
+            reading.bad(number, said)
             continue
         if "before" in columns:
             before = before or columns["before"][:40]
@@ -440,17 +465,17 @@ def _read_candump(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         columns = {"id": f"0x{(found['id'] or found['id2']).decode()}"}
         for name in ("time", "channel"):
             if found[name]:
-                columns[name] = found[name].decode()
+                columns[name] = found[name].decode("utf-8", "replace")
         yield ReadFrame(number, _unpacked(data, 4 * len(data), "hex"), columns)
 
 
 def _read_csv(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
     """Read a table with a column of frames, or with a column for each byte (SavvyCAN)."""
-    plain = text.decode("utf-8-sig", "replace")
+    plain = text.decode("utf-8-sig", "replace").replace("\r", " ")
     first = next(line for line in plain.split("\n") if line.strip())
     reader = csv.reader(plain.split("\n"), delimiter=max(",;\t", key=first.count))
     names: list[str] = []
-    for row in reader:
+    for row in _csv_rows(reader):
         if not any(map(str.strip, row)):
             continue
         if not names:
@@ -474,6 +499,13 @@ def _read_csv(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
                 yield ReadFrame(reader.line_num, bits, columns)
         except FrameProblem as problem:
             reading.bad(reader.line_num, problem)
+
+
+def _csv_rows(reader: Any) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise FrameProblem(f"line {reader.line_num} is no row of a table: {error}") from error
 
 
 def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> bytes:
@@ -564,19 +596,31 @@ def read_can(path: str) -> Iterator[ReadFrame]:
         raise FrameProblem(
             "CAN logs of this kind are read through python-can: pip install 'flagstone[can]'"
         ) from None
-    with can.LogReader(path) as log:
-        for number, message in enumerate(log, 1):
-            if not message.data:
-                continue
-            width = 8 if message.is_extended_id else 3
-            columns = {
-                "id": f"0x{message.arbitration_id:0{width}X}",
-                "time": str(message.timestamp),
-                "channel": str(message.channel),
-                "direction": "Rx" if message.is_rx else "Tx",
-            }
-            digits = bytes(message.data).hex().encode()
-            yield ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
+    if not path.lower().endswith(CAN_SUFFIXES):
+        raise FrameProblem(f"python-can tells formats by suffix: {', '.join(CAN_SUFFIXES)}")
+    number = 0
+    try:
+        with can.LogReader(path) as log:
+            for number, message in enumerate(log, 1):
+                if message.data:
+                    yield _can_frame(number, message)
+    except OSError:
+        raise
+    except Exception as error:  # readers of python-can raise whatever their parsing runs into
+        raise FrameProblem(f"python-can stops after message {number:,}: {error}") from error
+
+
+def _can_frame(number: int, message: Any) -> ReadFrame:
+    """Return the data of a message of python-can, with id, time, channel and direction."""
+    width = 8 if message.is_extended_id else 3
+    columns = {
+        "id": f"0x{message.arbitration_id:0{width}X}",
+        "time": str(message.timestamp),
+        "channel": str(message.channel),
+        "direction": "Rx" if message.is_rx else "Tx",
+    }
+    digits = bytes(message.data).hex().encode()
+    return ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
 
 
 def bitbench_link(frames: Sequence[tuple[int, str]], layout: str = "") -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from flagstone.algebra import Array, BitRows, Flag, Staircase, Subspace
 from flagstone.answers import Constraints
-from flagstone.certificates.serial_dependence import first_of_runs
+from flagstone.certificates import first_of_runs
 from flagstone.coins import Coins
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
@@ -266,9 +266,10 @@ class _TypeSearch:
     ) -> MessageType | None:
         """Rows that obey equations of their own."""
         rows = self._rows[index[distinct]]
-        half = _spans(rows[::2])
-        share = FALSE_ALARMS / 4 / len(half)
-        if not any(obey_their_own(V, known, rows[1::2], share) for V in half):
+        halves = _halves(len(rows))
+        spans = _spans(rows[halves == 0])
+        share = FALSE_ALARMS / 4 / len(spans)
+        if not any(obey_their_own(V, known, rows[halves == 1], share) for V in spans):
             return None
 
         def evidence(U: Subspace) -> float:
@@ -283,6 +284,15 @@ class _TypeSearch:
         members = index[U.contains(self._rows[index])]
         finding = self._asked(members, IndexRule(t_min=1, t_max=1))
         return self._type(finding, members, "equations of its own")
+
+
+def _halves(n: int) -> Array:
+    """Return 0 or 1 for each of n rows; devices that take turns are in both halves.
+
+    >>> _halves(8).tolist()
+    [0, 1, 1, 0, 1, 0, 0, 1]
+    """
+    return np.array([i.bit_count() % 2 for i in range(n)])
 
 
 def _spans(rows: Array) -> list[Subspace]:
@@ -322,7 +332,7 @@ def discriminating_bit(
     probability at most half of ``FALSE_ALARMS`` (`evidence.obey_their_own`).
     """
     _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    half = np.argsort(np.argsort(first)) % 2
+    half = _halves(len(first))[np.argsort(np.argsort(first))]
     choose, test = rows[half[same.ravel()] == 0], rows[np.sort(first[half == 1])]
     if not len(choose):
         return None

@@ -48,6 +48,8 @@ from flagstone.wording import counted
 
 #: The most groups that get an answer.
 _MOST_GROUPS = 64
+#: The most bits of --case: code has a table of all their values.
+_MOST_CASE_BITS = 12
 
 
 def command(options: FrameOptions) -> int:
@@ -110,7 +112,7 @@ class _Asked:
             self.rule,
             Coins(self.seed),
             solve=_columns("--solve", self.options.solve, rows.shape[1]),
-            cases=_columns("--case", self.options.case, rows.shape[1]) or (),
+            cases=_cases(self.options.case, rows.shape[1]),
             others={n: capture.some(capture.index(n)).rows(n) for n in lengths if n != length},
             confidence=self._confidence,
             shown=self.options.kept_rows,
@@ -172,6 +174,15 @@ def _columns(option: str, texts: Sequence[str] | None, n_bits: int) -> list[int]
         if not found:
             raise UsageError(f"{option} names {text!r}, which is no bit of these frames")
         columns += found
+    return columns
+
+
+def _cases(texts: Sequence[str] | None, n_bits: int) -> list[int]:
+    columns = _columns("--case", texts, n_bits) or []
+    if len(columns) > _MOST_CASE_BITS:
+        raise UsageError(
+            f"--case takes at most {_MOST_CASE_BITS} bits, got {len(columns)}: name those that vary"
+        )
     return columns
 
 
@@ -239,9 +250,9 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
     whole, chosen = asked.study(capture)
     told = None if has_digest(whole) else telling_field(chosen, asked.study)
     field, same = told or (None, False)
-    if same:  # one type, whose digest has a constant for each case
-        return chosen, {"all": chosen}
     types = asked.types(whole)
+    if same or (field is None and not types):  # one type, maybe with constants for cases
+        return chosen, {"all": chosen}
     if len(types) < 2 and field is not None:
         groups = {f"{field} = {value}": group for value, group in chosen.by(field).items()}
         return chosen, same_check(groups, asked.study)

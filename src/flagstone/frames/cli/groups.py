@@ -16,8 +16,9 @@ from flagstone.comparison import common
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.cli.screen import frame_keys, print_lines
-from flagstone.frames.digests import SAMPLE, search
+from flagstone.frames.digests import MOST_COLUMNS, SAMPLE, Digest, name_sums, search
 from flagstone.frames.digests.cases import case_of
+from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.digests.search import usual_frame
 from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study
@@ -51,31 +52,41 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
         if name in there and _tells(capture, name, study):
             return name, False
     rows = capture.rows(len(capture.frames[0]))[:SAMPLE]
+    if (rows != rows[0]).any(axis=0).sum() > MOST_COLUMNS:
+        return None
     names = [f"x{i}" for i in range(rows.shape[1])]
     n_free, tries = _n_free(names, rows), 0
     for first in range(0, rows.shape[1] - 7, 8):
         byte = f"b{first // 8}"
-        parts = ((byte, 0, 8), (f"{byte}.7..{byte}.4", 0, 4), (f"{byte}.3..{byte}.0", 4, 8))
-        for name, start, end in parts:
+        fields = ((byte, 0, 8), (f"{byte}.7..{byte}.4", 0, 4), (f"{byte}.3..{byte}.0", 4, 8))
+        for name, start, end in fields:
             field = list(range(first + start, first + end))
             numbers, counts = np.unique(case_of(rows, field), return_counts=True)
             if not 2 <= len(numbers) <= _MOST_VALUES or np.sort(counts)[-2] < _FEWEST_FRAMES:
                 continue
             # what frames of one value obey beyond what all obey is a check of its own
             enough = n_free - int(math.log2(len(numbers))) - _FEWEST_BITS
+            frequent = [case_of(rows, field) == n for n in numbers[np.argsort(-counts)[:2]]]
+            parts = [rows[which] for which in frequent]
             if _n_free(names, rows, field) <= enough:
                 digests = search(names, rows, cases=field)
-                if any(d.name and len(d.columns) >= _FEWEST_BITS for d in digests):
+                if any(_fits_all(digest, parts) for digest in digests):
                     return name, True
-            usual = rows[case_of(rows, field) == numbers[counts.argmax()]]
-            if len(usual) <= n_free:
+            if len(parts[0]) <= n_free:
                 tries += len(numbers) <= _FEW_VALUES
                 shown = len(numbers) <= _FEW_VALUES and tries <= _TRIES
             else:
-                shown = _n_free(names, usual) <= enough
+                shown = any(_n_free(names, p) <= enough or name_sums(names, p) for p in parts)
             if shown and _tells(capture, name, study):
                 return name, False
     return None
+
+
+def _fits_all(digest: Digest, parts: Sequence[Array]) -> bool:
+    """Say whether a digest is more than a parity bit, and fits most rows of each part."""
+    if not digest.name or len(digest.columns) < _FEWEST_BITS:
+        return False
+    return all(2 * broken_by([digest], rows).sum() < len(rows) for rows in parts)
 
 
 def _tells(capture: Capture, name: str, study: Studying) -> bool:

@@ -86,8 +86,8 @@ def damaged_lines(found: Study, most: int) -> list[Line]:
 def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
     """Return the answer alone: equations, code that checks frames, or a link."""
     finding = found.finding
-    if shown_as == "bitbench":
-        return [_link(found)]
+    if shown_as in ("bitbench", "hex"):
+        return _frame_lines(found, shown_as)
     if shown_as == "rtl_433":
         return _decoder_lines(found)
     if shown_as not in ("c", "python"):
@@ -115,27 +115,29 @@ def _decoder_lines(found: Study) -> list[str]:
         raise FormatError("the finding holds a digest that no rows can have shown") from None
     lines = [f"reflect_bytes(b, {-(-len(names) // 8)});"] if "reverse-bytes" in codes else []
     lines += code.split("\n") if code else []
-    rest = [f"/* no routine for this one; --as c has masks: {d.formula} */" for d in left]
+    rest = [f"/* no routine for this one; use --as c: {d.formula} */" for d in left]
     return [safe(line) for line in lines + rest]
 
 
-def _link(found: Study) -> str:
-    """Return a link to BitBench with the first frames; constants and checks are fields."""
+def _frame_lines(found: Study, shown_as: str) -> list[str]:
+    """Return the frames as digits, or the first of them as a link to BitBench with their layout."""
     if not len(found.rows):
-        raise UsageError("--as bitbench links to frames, and a finding holds none: give the files")
+        raise UsageError(f"--as {shown_as} writes frames, and a finding holds none: give the files")
+    n_bits = found.rows.shape[1]
+    rows = found.rows if shown_as == "hex" else found.rows[:_LINKED]
+    packed = np.packbits(rows, axis=1)
+    frames = [(n_bits, row.tobytes().hex()[: -(-n_bits // 4)]) for row in packed]
+    if shown_as == "hex":
+        return [f"{{{n_bits}}}{digits}" for _, digits in frames]
     names = found.finding.encoding.names
     checks = {i for d in found.digests for i in columns_of(names, d.columns)}
-    kinds = ["CHECK" if i in checks else "" for i in range(len(names))]
-    cuts = [i for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1] or i % 8 == 0]
-    layout = []
-    for a, b in zip([0, *cuts], [*cuts, len(kinds)], strict=True):
-        layout.append(f"{kinds[a]}:{b - a}h" if kinds[a] else f"{b - a}h")
-    frames = []
-    for row in found.rows[:_LINKED]:
-        padded = np.concatenate([row, np.zeros(-len(row) % 8, dtype=np.uint8)])
-        digits = np.packbits(padded).tobytes().hex()[: -(-len(row) // 4)]
-        frames.append((len(row), digits))
-    return bitbench_link(frames, " ".join(layout))
+    kinds = ["CHECK" if i in checks else "" for i in range(n_bits)]
+    cuts = [i for i in range(1, n_bits) if kinds[i] != kinds[i - 1] or i % 8 == 0]
+    layout = [
+        f"{kinds[a]}:{b - a}h" if kinds[a] else f"{b - a}h"
+        for a, b in zip([0, *cuts], [*cuts, n_bits], strict=True)
+    ]
+    return [bitbench_link(frames, " ".join(layout))]
 
 
 def frame_keys(

@@ -137,13 +137,16 @@ def _sum(given: Mapping[str, Any], parts: Parts) -> str | None:
     if called is None or given["carry"] != "dropped" or given["order"] != "as written":
         return None
     added = " + ".join(f"{called}(&b[{start}], {n})" for start, n in parts)
+    modulus = given["modulus"]
+    if modulus & modulus - 1:  # of a negative number, C has another remainder
+        return None if given["sign"] < 0 else f"({given['constant']} + {added}) % {modulus}"
     if given["sign"] < 0:
         added = f"({given['constant']} - ({added}))"
     elif int(given["constant"], 16):
         added = f"({given['constant']} + {added})"
     elif len(parts) > 1:
         added = f"({added})"
-    return f"({added} & 0x{given['modulus'] - 1:02x})"
+    return f"({added} & 0x{modulus - 1:02x})"
 
 
 def _parity(given: Mapping[str, Any], parts: Parts) -> str | None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import FormatError
-from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.layers import Solved
-from flagstone.frames.digests.relation import rank
 
 
 class Rule(Protocol):

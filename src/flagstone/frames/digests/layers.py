@@ -13,8 +13,7 @@ from flagstone.algebra import Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.answers.relations import sparse_basis
 from flagstone.errors import InputError, Parameter
-from flagstone.frames.digests.frame import Frame
-from flagstone.frames.digests.relation import Relation
+from flagstone.frames.digests.frame import Frame, Relation
 
 #: How many proposals of check bits are tried, among how many that can be solved for.
 _PROPOSALS, _LOOKED_AT = 24, 128

@@ -18,7 +18,7 @@ from flagstone.frames.digests.digest import (
     solved_by,
     span_text,
 )
-from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.parities import n_added
 from flagstone.frames.digests.registers import (
@@ -30,7 +30,6 @@ from flagstone.frames.digests.registers import (
     ranges,
     registers,
 )
-from flagstone.frames.digests.relation import rank
 
 _ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
 #: The routines of rtl_433 whose key rolls right, by the order of the data and the width.

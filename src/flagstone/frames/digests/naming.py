@@ -11,12 +11,11 @@ import numpy as np
 
 from flagstone.frames.digests.crc import crc_of
 from flagstone.frames.digests.digest import Digest, hex_text, holds, number
-from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.layers import Solved, windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
 from flagstone.frames.digests.parities import parities_inside, parity_of, shifted_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
-from flagstone.frames.digests.relation import rank
 
 #: Places of a check that are tried in each alignment; digests of a frame that are named.
 _TRIED, _MOST = 96, 4
@@ -195,13 +194,13 @@ def _best(
             if digest is None or not explains(frame, digest):
                 continue
             odd, kind = "catalogued" not in digest.parameters, _KINDS.index(digest.kind)
-            covered = int(_solved(digest).matrix.any(axis=0).sum())
             # an XOR may stand in any of its bytes: the last one is meant; what holds for a wide
             # check holds for parts of it, too
             xor = digest.kind == "xor"
             varying = w if xor else int(frame.varies[list(columns)].sum())
-            inside = not xor and columns[0] > 0 and columns[-1] < frame.own[-1]
-            order = (-varying, kind, odd, -w, -covered, alignment, inside, -columns[-1])
+            used = np.flatnonzero(_solved(digest).matrix.any(axis=0))
+            inside = not xor and used[0] < columns[0] and columns[-1] < used[-1]
+            order = (-varying, kind, odd, -w, -len(used), alignment, inside, -columns[-1])
             found.append((order, digest))
             certain |= varying == w >= _WIDE
             ends = columns[-1] == frame.own[-1] and digest.kind in ("xor", "crc")

@@ -18,9 +18,8 @@ from flagstone.frames.digests.digest import (
     solved_by,
     span_text,
 )
-from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.registers import CERTAIN, ranges
-from flagstone.frames.digests.relation import rank
 
 _UNITS = {4: "nibble", 8: "byte", 16: "16-bit word", 24: "24-bit word", 32: "32-bit word"}
 #: The fewest bits that a name must be held against: 2^6 ranges, units and orders are tried.

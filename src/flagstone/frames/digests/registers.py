@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.frames.digests.frame import Frame
+from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.polynomials import (
     gcd,
     inverse,
@@ -26,7 +26,6 @@ from flagstone.frames.digests.polynomials import (
     quotient,
     times,
 )
-from flagstone.frames.digests.relation import rank
 
 #: A name must be less likely to fit by chance than 2 to the minus this many.
 CERTAIN = 20

@@ -16,8 +16,8 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.frames.digests.digest import RULES, Digest, hex_text, names_of, span_text
+from flagstone.frames.digests.frame import rank
 from flagstone.frames.digests.registers import CERTAIN
-from flagstone.frames.digests.relation import rank
 
 #: Rows that candidates are tried on before the best are tried on all, and before these.
 _SCREEN, _FIRST = 64, 12
@@ -298,7 +298,8 @@ def _constants(
         if np.count_nonzero(check != other) >= (_SHARE - 0.1) * len(check)
     ]
     for sign, modulus in product((1, -1), moduli):
-        zeros = either if modulus == ones else [0]
+        # a sum is 0 only where all data are, so its complement is never all ones
+        zeros = either[::sign] if modulus == ones else [0]
         if not zeros:
             continue
         found = _common(check, totals, lambda c, t: (c - sign * t) % modulus, same)  # noqa: B023

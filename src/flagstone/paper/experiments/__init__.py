@@ -1,4 +1,4 @@
-"""The paper's evaluation out of one command, and ours beside it.
+"""The paper's evaluation from one command, and further experiments.
 
 Each experiment is a frozen record of its configuration: deterministic from its seed, resumable,
 with its numbers saved beside its figure.

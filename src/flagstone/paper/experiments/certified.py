@@ -27,7 +27,7 @@ import numpy as np
 
 from flagstone.algebra import Array, Flag, Subspace
 from flagstone.audit import Thresholds, anytime_interval, clopper_pearson, disagreement
-from flagstone.certificates import Certificate, Certifier, pilot_rows
+from flagstone.certificates import Certifier, pilot_rows
 from flagstone.distributions import (
     Distribution,
     Finite,
@@ -38,7 +38,7 @@ from flagstone.distributions import (
     random_subspace,
     uniform,
 )
-from flagstone.guarantees import Window, index_rho
+from flagstone.guarantees import Certificate, Window, index_rho
 from flagstone.guarantees.binomial import binomial_above
 from flagstone.guarantees.exact import smallest
 from flagstone.paper.experiments._runner import Experiment, Row, Unit, column, where
@@ -306,13 +306,9 @@ class CertificateStudy(Experiment):
         "Rows needed in advance, by certificate and in truth; and whether certificates hold"
     )
     small: ClassVar = {
-        "dims": (6, 16, 32),
-        "damages": (0.0, 0.005, 0.02),
-        "samples": 3,
-        "pairs": 20,
-        "trials": 20,
-        "fresh": 100,
-    }
+        "dims": (6, 16, 32), "damages": (0.0, 0.005, 0.02),
+        "samples": 3, "pairs": 20, "trials": 20, "fresh": 100,
+    }  # fmt: skip
     panels: ClassVar = (3, 1)
     size: ClassVar = (COLUMN_WIDTH, 6.8)
     _lines: ClassVar = (
@@ -409,8 +405,7 @@ class CertificateStudy(Experiment):
         for key, look, label in self._lines:
             line = SERIES[look].line
             axis.plot(scale * column(rows, x), column(rows, key), label=label, **line)
-        axis.set_yscale("log")
-        axis.set_ylabel("rows needed per sample")
+        axis.set(yscale="log", ylabel="rows needed per sample")
 
     def _draw_validity(self, data: list[Row], axis: Axes) -> None:
         rows = [row for row in data if row["part"] != "rows"]
@@ -418,28 +413,21 @@ class CertificateStudy(Experiment):
         for place, row in enumerate(rows):
             wrong = row["part"] == "mistake"
             kind = "planted mistake" if wrong else row["kind"]
-            share = row["false"] / row["trials"]
-            axis.errorbar(
-                100 * share,
-                place,
-                xerr=[[100 * (share - row["false_low"])], [100 * (row["false_high"] - share)]],
-                fmt="X" if wrong else "o",
-                color=OKABE_ITO[self._colors[kind]],
-                elinewidth=0.8,
-                label=None if kind in seen else kind,
-            )
+            share, low, high = row["false"] / row["trials"], row["false_low"], row["false_high"]
+            look: Any = {"fmt": "X" if wrong else "o", "color": OKABE_ITO[self._colors[kind]]}
+            reach = [[100 * (share - low)], [100 * (high - share)]]
+            label = None if kind in seen else kind
+            axis.errorbar(100 * share, place, xerr=reach, elinewidth=0.8, label=label, **look)
             seen.add(kind)
-            # Names stand where no point is: right of what is allowed, or left of it.
+            # Names are placed where no point is: right of what is allowed, or left of it.
             name, side = (row["mistake"], "right") if wrong else (row["law"], "left")
-            x = 9.6 if wrong else max(10.6, 100 * row["false_high"] + 0.6)
+            x = 9.6 if wrong else max(10.6, 100 * high + 0.6)
             axis.text(x, place, name, fontsize=6, ha=side, va="center")
         axis.axvline(100 * self.allowed, color=OKABE_ITO["black"], linewidth=0.8)
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xlim(-0.3, 115)
         axis.set_xticks([0, 5, 10, 20, 50, 100], ["0", "5", "10", "20", "50", "100"])
         axis.minorticks_off()
-        axis.set_yticks([])
-        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.set(yticks=[], ylim=(len(rows) - 0.4, -0.6), ylabel="law")
         axis.set_xlabel(f"false certificates (%); {100 * self.allowed:g} % are allowed")
-        axis.set_ylabel("law")
         axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, columnspacing=1.0)

@@ -100,15 +100,10 @@ class Costs(Experiment):
     def compute(self, unit: Unit, rng: np.random.RandomState) -> list[Row]:
         learner = unit["learner"]
         if learner == "theory":
+            cells = [(name, dim) for name in LEARNERS for dim in self.dims]
             return [
-                {
-                    "part": "theory",
-                    "learner": name,
-                    "dim": dim,
-                    "rows": self.rows_needed(name, dim),
-                }
-                for name in LEARNERS
-                for dim in self.dims
+                {"part": "theory", "learner": name, "dim": d, "rows": self.rows_needed(name, d)}
+                for name, d in cells
             ]
         sizes = np.unique(np.geomspace(10, self.most, self.grid).astype(int)).tolist()
         good = [0.0] * len(sizes)
@@ -173,13 +168,10 @@ class Costs(Experiment):
             line: dict[str, Any] = {"color": OKABE_ITO[color], "marker": marker, "label": label}
             style = "--" if name == "replicable" else "-"
             theory.plot(column(rows, "dim"), column(rows, "rows"), linestyle=style, **line)
-        theory.set_xscale("log")
-        theory.set_yscale("log")
-        dims = list(self.dims)
-        theory.set_xticks(dims, [str(d) for d in dims])
+        theory.set(xscale="log", yscale="log")
+        theory.set_xticks(self.dims, list(map(str, self.dims)))
         theory.minorticks_off()
-        theory.set_xlabel("features, $d$")
-        theory.set_ylabel("rows needed")
+        theory.set(xlabel="features, $d$", ylabel="rows needed")
         caption(
             theory,
             rf"theory: $\rho={self.rho:g}$, $\varepsilon={self.eps:g}$, $\delta={self.delta:g}$, "
@@ -194,6 +186,5 @@ class Costs(Experiment):
         measured.set_yscale("log")
         measured.set_ylim(top=measured.get_ylim()[1] * 2)
         measured.set_xticks(places, ["accurate\nonly", "private", "replicable", "both"])
-        measured.set_xlabel("guarantee")
-        measured.set_ylabel("rows needed")
+        measured.set(xlabel="guarantee", ylabel="rows needed")
         caption(measured, f"measured: $d={len(self.masses)}$, 90 % of {self.pairs} pairs good")

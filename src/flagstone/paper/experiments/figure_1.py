@@ -1,4 +1,4 @@
-"""figure-1: the paper's empirical evaluation, as described, with our rule beside it.
+"""figure-1: the paper's empirical evaluation, as described, and the index rule.
 
 d = 20, D(e_i) = 2^-i, experiments of two trials each, fresh samples per trial, the threshold drawn
 once per experiment, lexicographically smallest parity, equal coefficients counted, accuracy on a
@@ -217,19 +217,13 @@ class Figure1(Experiment):
             axis.set_ylim(bottom, 103)
             axis.set_xlim(left=0, right=1.07 * max(self.sizes))
         self._draw_reported(axes)
-        caption(
-            axes[1],
-            rf"heavy: $T_{{\max}}$ of the paper $\times$ {self.scale:g}; "
-            rf"index: {self.index_factor:g} $\times$ that",
-        )
+        scale = rf"$T_{{\max}}$ of the paper $\times$ {self.scale:g}"
+        caption(axes[1], rf"heavy: {scale}; index: {self.index_factor:g} $\times$ that")
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("rows per sample, $m$")
         axes[0].legend(loc="lower right", ncols=1)
-        caption(
-            axes[0],
-            f"$d={self.dim}$, $D(e_i)=2^{{-i}}$, {self.experiments} experiments; "
-            r"bands $\pm 2$ SEM",
-        )
+        law = f"$d={self.dim}$, $D(e_i)=2^{{-i}}$"
+        caption(axes[0], rf"{law}, {self.experiments} experiments; bands $\pm 2$ SEM")
 
     def _draw_reported(self, axes: list[Axes]) -> None:
         """Mark what the paper reports, as open stars, beside the last measured points."""

@@ -127,8 +127,7 @@ class Gap(Experiment):
         axes[0].set_ylabel(rf"{100 * (1 - self.delta):g} % quantile of the gap (sets)")
         axes[1].set_ylabel(r"r.m.s. of $\|n_1-n_2\|_2$ (sets)")
         for axis in axes:
-            axis.set_xscale("log")
-            axis.set_yscale("log")
+            axis.set(xscale="log", yscale="log")
         axes[0].tick_params(labelbottom=False)
         axes[1].set_xlabel("rows per sample, $m$")
         axes[0].set_ylim(top=axes[0].get_ylim()[1] * 5)  # room for the legend

@@ -125,21 +125,12 @@ class Instability(Experiment):
         for axis in axes[:2]:
             axis.set_xscale("log", base=2)
             axis.set_xlabel("rows per sample, $m$")
-        axes[0].set_yscale("log")
+        axes[0].set(yscale="log", ylabel="Pr[equal spans]")
         axes[0].set_ylim(top=10)
-        axes[0].set_ylabel("Pr[equal spans]")
-        axes[0].text(
-            0.98,
-            0.62,
-            "points: measured\nlines: product formula",
-            transform=axes[0].transAxes,
-            ha="right",
-            fontsize=6.5,
-        )
-        caption(
-            axes[0],
-            r"$\sqrt{d}$ blocks (dotted: $m=2^{\sqrt{d}-1}$, end of the proposition)",
-        )
+        note: Any = {"transform": axes[0].transAxes, "ha": "right", "fontsize": 6.5}
+        axes[0].text(0.98, 0.62, "points: measured\nlines: product formula", **note)
+        end = r"(dotted: $m=2^{\sqrt{d}-1}$, end of the proposition)"
+        caption(axes[0], rf"$\sqrt{{d}}$ blocks {end}")
         axes[1].set_ylabel(r"dimension gap $/\sqrt{d}$")
         axes[1].set_ylim(bottom=0)
         axes[1].legend(ncols=4, loc="upper right", columnspacing=0.8, handlelength=1.2)
@@ -163,13 +154,12 @@ class Instability(Experiment):
             self._draw_points(axis, rows, key, OKABE_ITO[color], marker, label=label)
         q = math.exp(-1)
         right = math.sqrt(m[-1] * m[max(0, len(m) - 2)]) * 1.2
-        axis.axhline(q, color=OKABE_ITO["blue"], linewidth=0.8, linestyle="--")
-        axis.text(right, q - 0.015, r"$1/e \approx 0.37$", va="top", ha="right", fontsize=7)
-        both = q * q + (1 - q) ** 2
-        axis.axhline(both, color=OKABE_ITO["orange"], linewidth=0.8, linestyle="--")
-        axis.text(right, both - 0.015, r"$\approx 0.53$", va="top", ha="right", fontsize=7)
-        axis.set_xscale("log")
-        axis.set_ylim(0.2, 0.8)
+        for y, color, said in (
+            (q, "blue", r"$1/e \approx 0.37$"),
+            (q * q + (1 - q) ** 2, "orange", r"$\approx 0.53$"),
+        ):
+            axis.axhline(y, color=OKABE_ITO[color], linewidth=0.8, linestyle="--")
+            axis.text(right, y - 0.015, said, va="top", ha="right", fontsize=7)
+        axis.set(xscale="log", ylim=(0.2, 0.8), ylabel="probability")
         axis.set_xlabel(r"rows per sample, $m$, of $\mathcal{D}_m$")
-        axis.set_ylabel("probability")
         axis.legend(loc="upper right")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,30 +93,19 @@ class Privacy(Experiment):
         """Rows needed, and how many of them confidence beyond δ = 0.1 adds, at most."""
         rows: list[Row] = []
         first = Fraction(1, 10)
-        for dim in self.dims:
-            for power in self.log10_deltas:
-                delta = Fraction(1, 10**power)
-                ours = parity_rows(dim + 1, self.rho, self.eps, delta)
-                general = [generalization_rows(dim + 1, self.eps, x) for x in (first, delta)]
-                assert general[0] is not None
-                assert general[1] is not None
-                private = [
-                    private_rows(dim, self.eps, float(x), self.alpha) for x in (first, delta)
-                ]
-                rows += [
-                    {
-                        "part": "theory",
-                        "learner": learner,
-                        "dim": dim,
-                        "delta": float(delta),
-                        "rows": total,
-                        "rows_added": added,
-                    }
-                    for learner, total, added in (
-                        ("index", ours, general[1] - general[0]),
-                        ("private", private[1], private[1] - private[0]),
-                    )
-                ]
+        for dim, power in product(self.dims, self.log10_deltas):
+            delta = Fraction(1, 10**power)
+            ours = parity_rows(dim + 1, self.rho, self.eps, delta)
+            less, more = (generalization_rows(dim + 1, self.eps, x) for x in (first, delta))
+            assert less is not None
+            assert more is not None
+            fewer, private = (
+                private_rows(dim, self.eps, float(x), self.alpha) for x in (first, delta)
+            )
+            needed = ("index", ours, more - less), ("private", private, private - fewer)
+            for learner, total, added in needed:
+                row = {"part": "theory", "learner": learner, "dim": dim, "delta": float(delta)}
+                rows.append(row | {"rows": total, "rows_added": added})
         return rows
 
     def _failures(self, delta: float | None, m: int, runs: int, rng: np.random.RandomState) -> int:
@@ -142,8 +132,6 @@ class Privacy(Experiment):
         ticks = [p for p in (1, 10, 20, 30, 40) if p <= max(self.log10_deltas)]
         theory.set_xticks(ticks, [f"$10^{{-{p}}}$" for p in ticks])
         theory.minorticks_off()
-        theory.set_xlabel(r"allowed failure probability $\delta$")
-        theory.set_ylabel("rows needed")
         caption(
             theory,
             rf"theory: $\varepsilon={self.eps:g}$, $\rho={self.rho:g}$, "
@@ -152,13 +140,11 @@ class Privacy(Experiment):
         theory.legend(loc="lower right")
         for learner in ("private", "index"):
             self._draw_measured(data, measured, learner)
-        measured.set_xticks(
-            [math.log2(1 / d) for d in self.deltas],
-            [f"1/{1 / d:.0f}" for d in self.deltas],
-        )
+        places = [math.log2(1 / delta) for delta in self.deltas]
+        measured.set_xticks(places, [f"1/{1 / delta:.0f}" for delta in self.deltas])
         measured.set_ylim(bottom=0)
-        measured.set_xlabel(r"allowed failure probability $\delta$")
-        measured.set_ylabel("rows needed")
+        for axis in axes:
+            axis.set(xlabel=r"allowed failure probability $\delta$", ylabel="rows needed")
         caption(
             measured,
             f"measured: $d={len(self.masses)}$, {self.runs} runs per size; bars 95 %"

@@ -55,17 +55,12 @@ class SampleSize(Experiment):
             y = column(data, key).astype(float)
             axis.plot(column(data, "dim"), y, label=label, **SERIES[look].line)
         self._mark_gain(data, axis)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
+        axis.set(xscale="log", yscale="log")
         ticks = [2, 4, 10, 20, 40, 100]
         axis.set_xticks(ticks, [str(t) for t in ticks])
         axis.minorticks_off()
-        axis.set_xlabel("dimension $d$ of the rows")
-        axis.set_ylabel("rows needed per sample")
-        caption(
-            axis,
-            rf"proven $\rho={self.rho:g}$ and $\varepsilon={self.eps:g}$",
-        )
+        axis.set(xlabel="dimension $d$ of the rows", ylabel="rows needed per sample")
+        caption(axis, rf"proven $\rho={self.rho:g}$ and $\varepsilon={self.eps:g}$")
         axis.legend(loc="upper left")
 
     def _mark_gain(self, data: list[Row], axis: Axes) -> None:
