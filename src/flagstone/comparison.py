@@ -199,7 +199,7 @@ class Comparison:
 
 
 def compare(a: Finding, b: Finding) -> Comparison:
-    """Say whether two findings give the same answer, what they share, and where they differ.
+    """Compare two findings: whether they give one answer, what they share, where they differ.
 
     Examples
     --------

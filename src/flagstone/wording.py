@@ -27,7 +27,7 @@ def counted(number: int, noun: str, verb: str = "") -> str:
 
 
 def closest(name: str, known: Iterable[str], most: int = 3) -> str:
-    """Return a hint with the closest known names, or nothing; of very many, the first are tried.
+    """Return a hint with the closest known names, or nothing; only the first 5,000 are tried.
 
     >>> closest("hight", ["height", "width"])
     "; did you mean 'height'?"

@@ -547,7 +547,7 @@ def test_summaries_merge_by_the_tree_and_answer(run, place):
     assert run("show", "all.flag").out.startswith("flag of 600 rows (x, 1) in GF(2)^33, 3 shards")
     assert run("show", "all.flag", "--plot", "f.svg").code == 0
     assert run("compare", "p0.flag", "p0.flag").code == 0
-    assert "the flags part at set" in run("compare", "p0.flag", "p1.flag").out
+    assert "the flags differ from set" in run("compare", "p0.flag", "p1.flag").out
     wrong = run("learn", "all.flag")
     assert wrong.code == 1
     assert "summarizes rows (x, 1), but learn needs (x, 1, y)" in wrong.err

@@ -1,4 +1,4 @@
-"""``flagstone compare``: do two runs agree, and where do they part?"""
+"""``flagstone compare``: whether two runs agree, and where they differ."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(options: CompareOptions) -> int:
     if found.get("dims") and not found["same"]:
         print("spans: dimensions {} and {}, {} in common, {} together".format(*found["dims"]))
     if found.get("first_difference"):
-        print(f"the flags part at set {found['first_difference']:,}")
+        print(f"the flags differ from set {found['first_difference']:,} on")
     for name, left, right in found.get("settings") or []:
         print(f"{name}: {_short(safe(str(left)))} against {_short(safe(str(right)))}")
     return OK if found["same"] else FAILED
