@@ -38,6 +38,9 @@ struct CountedBasis {
 // theirs. In field_bindings.cpp, once for all versions.
 void sort_by_count(const std::int64_t *counts, std::size_t n, bool falling, std::size_t *order);
 
+// Throws what is wrong with rows of a basis that are linearly dependent. Likewise.
+[[noreturn]] void fail_dependent();
+
 // A counted flag (docs/theory/flag.md, S2). Not to be used by two threads at once.
 class Flag {
   public:

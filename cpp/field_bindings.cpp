@@ -27,6 +27,10 @@ void sort_by_count(const std::int64_t *counts, std::size_t n, bool falling, std:
     });
 }
 
+void fail_dependent() {
+    throw std::invalid_argument("the rows of a basis must be linearly independent");
+}
+
 namespace {
 
 using Table = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

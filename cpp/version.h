@@ -17,7 +17,7 @@ struct Kernels {
     std::unique_ptr<Field> (*finite_field)(std::uint32_t p, unsigned k,
                                            const std::uint32_t *polynomial);
     PackingKernels packing;
-    TextKernels text;
+    void (*parse_digits)(Text text, Notation notation, TextRows &found);
 };
 
 #ifdef FLAGSTONE_VERSION
@@ -25,7 +25,7 @@ namespace FLAGSTONE_VERSION {
 std::unique_ptr<Field> gf2_field();
 std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial);
 PackingKernels packing_kernels();
-TextKernels text_kernels();
+void parse_digits(Text text, Notation notation, TextRows &found);
 }  // namespace FLAGSTONE_VERSION
 #endif
 

@@ -246,7 +246,7 @@ class FieldOf final : public Field {
                 backwards[r * size + size - 1 - i] = coordinates[r * dim + i];
         Chain<A> claims(field_, size);
         append_rows<A>(claims, backwards.data(), n_y, nullptr, pacer);
-        if (claims.size() != n_y) throw std::invalid_argument("the rows of a basis must be linearly independent");
+        if (claims.size() != n_y) fail_dependent();
         for (std::size_t r = 0; r < n_y; ++r) {
             const std::size_t i = size - 1 - claims.pivots()[r];
             chain.count(i) += Y.counts[r];
@@ -277,8 +277,7 @@ class FieldOf final : public Field {
         Chain<A> chain(field_, basis.rows.columns);
         const auto rows = cells(field_, basis.rows);
         append_rows<A>(chain, rows.data(), basis.rows.rows, nullptr, pacer);
-        if (chain.size() != basis.rows.rows)
-            throw std::invalid_argument("the rows of a basis must be linearly independent");
+        if (chain.size() != basis.rows.rows) fail_dependent();
         for (std::size_t i = 0; i < chain.size(); ++i) chain.count(i) = basis.counts[i];
         return chain;
     }

@@ -25,8 +25,6 @@
 // The order by count is lost until elements are sorted again.
 #include "gf2/flag.h"
 
-#include <stdexcept>
-
 namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
@@ -120,7 +118,7 @@ void CountedFlag::assign(CountedBasis basis) {
     // Independent rows take elements of count 0, from the last one down.
     if (n != rank() || largest_count() > 1) {
         reset();
-        throw std::invalid_argument("the rows of a basis must be linearly independent");
+        fail_dependent();
     }
     for (std::size_t i = 0; i < n; ++i) counts_[dim_ - 1 - i] = basis.counts[i];
     mark_runs();

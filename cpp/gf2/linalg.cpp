@@ -2,8 +2,6 @@
 //
 // Everything but `merge` is built on one product: to each result, add the rows that the bits of a
 // name select (gf2/product.h).
-#include <stdexcept>
-
 #include "gf2/flag.h"
 #include "version.h"
 
@@ -157,10 +155,6 @@ void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause)
             for (; j < number; ++j) result[first + i][j] = bit(row, j);
         }
     });
-}
-
-[[noreturn]] void fail_dependent() {
-    throw std::invalid_argument("the rows of a basis must be linearly independent");
 }
 
 // Rows of two halves. The row at index p, if it is not zero, has its first (or last) 1 of the first

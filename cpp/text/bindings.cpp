@@ -23,7 +23,7 @@ nb::object array_of(const Numbers &numbers, std::initializer_list<std::size_t> s
     return result.array();
 }
 
-nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t line, int width,
+nb::tuple parse_digits(const Kernels &kernels, nb::bytes block, std::int64_t line, int width,
                        std::size_t n_bits, bool keep_only) {
     const Text text = text_of(block);
     require(width == 1 || width == 4, "a digit must have 1 or 4 bits");
@@ -44,8 +44,7 @@ nb::tuple parse_digits(const TextKernels &kernels, nb::bytes block, std::int64_t
 
 }  // namespace
 
-void bind_text(nb::module_ &module, const Kernels &all) {
-    const TextKernels kernels = all.text;
+void bind_text(nb::module_ &module, const Kernels &kernels) {
     module.def(
         "parse_digits",
         [kernels](nb::bytes block, std::int64_t line, int width, std::size_t n_bits,

@@ -100,9 +100,7 @@ class Shape {
         int shift = 0;
         for (std::size_t i = 0; i < n_steps_; ++i) {
             const Step &step = steps_[i];
-            auto some = load<Words>(line + step.at);
-            if (!step.in_order) some = pick_bytes(some, step.order);
-            digits |= (some & step.mask) | step.unused;
+            digits |= pick_bytes(load<Words>(line + step.at), step.order) | step.unused;
             if (!step.is_last) continue;
             word |= digit_bits<kWidth>(digits, bad) << shift;
             digits = Words{};
@@ -123,9 +121,8 @@ class Shape {
     };
     struct Step {  // digits of the line from `at` on, and where they go among 16
         std::size_t at;
-        bool is_last;   // of the 16
-        bool in_order;  // each in its own place
-        Words order, mask, unused;
+        bool is_last;  // of the 16
+        Words order, unused;
     };
 
     void add_digit(std::size_t at, std::size_t digit) {
@@ -133,12 +130,10 @@ class Shape {
         if (begins || at - steps_[n_steps_ - 1].at >= 16) {
             if (begins && digit > 0) steps_[n_steps_ - 1].is_last = true;
             Step &step = steps_[n_steps_++];
-            step = Step{at, false, true, every(kNoByte), {}, {}};
+            step = Step{at, false, every(kNoByte), {}};
         }
         Step &step = steps_[n_steps_ - 1];
         byte_of(step.order, digit % 16) = static_cast<Byte>(at - step.at);
-        byte_of(step.mask, digit % 16) = 255;
-        step.in_order &= at - step.at == digit % 16;
     }
 
     std::size_t length_ = 0, n_checks_ = 0, n_steps_ = 0;
@@ -377,15 +372,13 @@ class LineReader {
     TextRows &found_;
 };
 
+}  // namespace
+
 void parse_digits(Text text, Notation notation, TextRows &found) {
     if (notation.width == 4)
         LineReader<4>(text, notation, found).read();
     else
         LineReader<1>(text, notation, found).read();
 }
-
-}  // namespace
-
-TextKernels text_kernels() { return {parse_digits}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

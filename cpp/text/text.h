@@ -48,10 +48,6 @@ struct TextRows {
     Pause pause;              // called now and then
 };
 
-struct TextKernels {
-    void (*parse_digits)(Text text, Notation notation, TextRows &found);
-};
-
 #ifdef FLAGSTONE_VERSION
 // Questions about the characters of a line.
 namespace FLAGSTONE_VERSION {
