@@ -148,13 +148,13 @@ class Capture:
             )
         return self.some(index)
 
-    def by(self, name: str) -> dict[str, Capture]:
-        """Return the frames of each value of a column, the most frequent first."""
+    def by(self, name: str) -> dict[str, list[int]]:
+        """Return which frames have each value of a column, the most frequent first."""
         members: dict[str, list[int]] = {}
         for i, value in enumerate(self.values(name)):
             members.setdefault("none" if value is None else value, []).append(i)
         order = sorted(members, key=lambda value: (-len(members[value]), value))
-        return {value: self.some(members[value]) for value in order}
+        return {value: members[value] for value in order}
 
     def changed(self, frames: Sequence[bytes], *notes: str) -> Capture:
         """Return other bits for the same frames; what is left without any is left out."""

@@ -230,7 +230,7 @@ def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
     if by == "type":
         capture, parts = _types(capture, asked)
     else:
-        parts = capture.by(by)
+        parts = {value: capture.some(index) for value, index in capture.by(by).items()}
     if len(parts) > _MOST_GROUPS:
         few = ", ".join(list(parts)[:4])
         raise UsageError(
@@ -254,12 +254,12 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
     if same or (field is None and not types):  # one type, maybe with constants for cases
         return chosen, {"all": chosen}
     if len(types) < 2 and field is not None:
-        groups = {f"{field} = {value}": group for value, group in chosen.by(field).items()}
-        return chosen, same_check(groups, asked.study)
-    parts = {one.told_by or "all others": chosen.some(one.rows) for one in types}
-    left = set(range(len(chosen))) - {int(i) for one in types for i in one.rows}
+        groups = {f"{field} = {value}": index for value, index in chosen.by(field).items()}
+        return chosen, same_check(chosen, groups, asked.study)
+    parts = {one.told_by or "all others": one.rows.tolist() for one in types}
+    left = {*range(len(chosen))} - {i for index in parts.values() for i in index}
     note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
-    return chosen.noting(note), same_check(parts, asked.study)
+    return chosen.noting(note), same_check(chosen, parts, asked.study)
 
 
 def _show(file: str, options: FrameOptions) -> int:

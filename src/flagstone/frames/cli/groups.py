@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +93,7 @@ def _tells(capture: Capture, name: str, study: Studying) -> bool:
     groups = list(capture.by(name).values())
     if not 2 <= len(groups) <= _MOST_VALUES or len(groups[1]) < _FEWEST_FRAMES:
         return False
-    return all(has_digest(study(group)[0]) for group in groups[:2])
+    return all(has_digest(study(capture.some(index))[0]) for index in groups[:2])
 
 
 def _n_free(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> int:
@@ -103,25 +102,18 @@ def _n_free(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> int
     return len(names) if frame is None else frame.n_free
 
 
-def same_check(parts: Mapping[str, Capture], study: Studying) -> dict[str, Capture]:
+def same_check(
+    capture: Capture, parts: Mapping[str, Sequence[int]], study: Studying
+) -> dict[str, Capture]:
     """Put parts of a capture together that have the same digests; without a digest, none."""
     alike: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        named = study(part)[0].named
-        rules = [digest.rule.to_dict() for digest in named]
+    for name, index in parts.items():
+        rules = [digest.rule.to_dict() for digest in study(capture.some(index))[0].named]
         alike.setdefault(repr(rules) if rules else name, []).append(name)
-    found = {}
-    for names in alike.values():
-        captures = [parts[name] for name in names]
-        frames, places, columns = (
-            [value for one in captures for value in getattr(one, part)]
-            for part in ("frames", "places", "columns")
-        )
-        whole = replace(captures[0], frames=frames, places=places, columns=columns)
-        found[" or ".join(names)] = whole.some(
-            sorted(range(len(whole)), key=lambda i: whole.places[i].row)
-        )
-    return found
+    return {
+        " or ".join(names): capture.some(sorted({i for name in names for i in parts[name]}))
+        for names in alike.values()
+    }
 
 
 def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOptions) -> None:
