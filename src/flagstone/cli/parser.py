@@ -274,10 +274,9 @@ class Verb:
         if len(arguments) <= len(takes) or any(found.many for found in takes):
             return
         extra = arguments[len(takes)]
-        reads = [found for found in self.options.values() if found.names and found.group == INPUT]
-        hint = next(
-            (f"; did you mean {f.names[-1]} {extra}?" for f in reads if f.value == "FILE"), ""
-        )
+        inputs = [f for f in self.options.values() if f.names and f.group == INPUT]
+        names = [f.names[-1] for f in inputs if f.value == "FILE"]
+        hint = f"; did you mean {names[0]} {extra}?" if names else ""
         wanted = " and ".join(found.value for found in takes) or "only options"
         raise self._error(f"{self.name} takes {wanted}; {extra!r} is one argument too many{hint}")
 
