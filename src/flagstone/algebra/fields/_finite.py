@@ -71,6 +71,3 @@ class FiniteField(Field):
         """Arithmetic on arrays, entry by entry."""
         p, k = self.characteristic, self.degree
         return ArrayField(p, k, () if k == 1 else CONWAY[p, k])
-
-    def nonzero(self, rows: Rows) -> Array:
-        return np.asarray(self.matrix(rows).any(axis=1))
