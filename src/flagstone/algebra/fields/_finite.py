@@ -50,7 +50,7 @@ class FiniteField(Field):
                 name,
                 f"which is not in {self.name}; entries must be 0..{self.order - 1}",
             )
-        return np.ascontiguousarray(whole, dtype=self.dtype)
+        return np.require(whole, self.dtype, ("C", "A"))
 
     def add(self, a: Any, b: Any) -> Array:
         return self._elements.add(a, b)
