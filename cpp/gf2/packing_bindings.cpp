@@ -67,9 +67,10 @@ nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
 
 nb::object lengths(const PackingKernels &kernels, const Array2<Word> &rows) {
     require(rows.shape(1) > 0, "rows must have a word");
+    const Word *words = aligned(rows);
     const NewArray result({rows.shape(0)}, "i8");
     run([&] {
-        kernels.lengths({rows.data(), rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
+        kernels.lengths({words, rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
     });
     return result.array();
 }

@@ -110,8 +110,9 @@ class ShardTask:
 
         None where that shows only when they are read.
         """
-        dropping = any(encoder.holds_frames for encoder in self.encoding.encoders)
-        return None if self.deduplicate or dropping else n_rows
+        encoding = self.encoding
+        drops = encoding.drop_missing or any(e.holds_frames for e in encoding.encoders)
+        return None if self.deduplicate or drops else n_rows
 
     def lifted(self, batch: RowBatch) -> Rows:
         """The rows of a batch with what the question adds to them."""

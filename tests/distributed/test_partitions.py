@@ -570,6 +570,40 @@ def test_a_tenth_of_the_rows_that_count_is_pilot(tmp_path):
     assert leaf.pilot.n_rows == 3 * pilot_rows(267)
 
 
+def rows_with_gaps(folder):
+    """Three Parquet files of 100 rows each, of which every fifth lacks a value."""
+    rng, kept = np.random.default_rng(8), []
+    for number in range(3):
+        X = rng.integers(0, 2, size=(100, 5))
+        gap = np.arange(100) % 5 == 0
+        columns = [pa.array(column, mask=gap if i == 1 else None) for i, column in enumerate(X.T)]
+        pq.write_table(pa.table(columns, names=list("abcde")), folder / f"{number}.parquet")
+        kept.append(X[~gap])
+    return kept
+
+
+@pytest.mark.parametrize("n_rows", [80, 81, 150, 240])
+def test_first_rows_where_rows_with_missing_values_are_dropped(tmp_path, n_rows):
+    parts = rows_with_gaps(tmp_path)
+    rows = Dataset.of(str(tmp_path)).first(n_rows)
+    encoding = rows.encoding(2, missing="drop")
+    wanted = [part for part in np.split(np.concatenate(parts)[:n_rows], [80, 160]) if len(part)]
+    found = distributed.ask(rows, SpanQuestion(), RULE, COINS, encoding=encoding)
+    assert found.rows.read == n_rows
+    assert same(found, by_hand(wanted, SpanQuestion()))
+    assert len(distributed.predict(found, rows).compute()) == n_rows
+
+
+def test_a_tenth_of_the_rows_without_gaps_is_pilot(tmp_path):
+    """Rows that planned certificates must not be those that certify."""
+    rows_with_gaps(tmp_path)
+    data = Dataset.of(str(tmp_path))
+    task = ShardTask(SpanQuestion(), data.encoding(2, missing="drop"))
+    leaf = on_dask(task, data).summarize()
+    assert leaf.sizes == (80, 80, 80)
+    assert leaf.pilot.n_rows == 3 * pilot_rows(80) != 3 * pilot_rows(100)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("n_rows", [1, 300, 301, 450])
 def test_so_many_first_rows_where_runs_count_once(tmp_path, kind, n_rows):

@@ -422,7 +422,7 @@ class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
 
     files: Sequence[str] = option(FILES)
     show_as: str | None = option(
-        "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
+        "--as NAME", "Print " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
     seed: str | None = option(SEED)
     strict: bool = option(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_table
-from flagstone.algebra.lift import chunks, stack_all
+from flagstone.algebra.lift import chunks
 from flagstone.checks import checked_weights, shown
 from flagstone.errors import EntryTypeError, InputError, InputWarning
 from flagstone.exact import exact_array, exact_rational
@@ -48,7 +48,7 @@ def table_rows(
         for piece in chunks(*table.shape):
             offset = piece.start
             parts.append(field.rows(table[piece].toarray(), reduce=reduce))
-        return stack_all(field, parts)
+        return field.stack(*parts)
     except InputError as error:
         raise _placed(error, estimator, offset) from None
 

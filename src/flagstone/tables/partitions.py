@@ -184,6 +184,8 @@ class Dataset:
         columns: Sequence[str] | None = None,
         label: str | None = None,
         encode: Mapping[str, str] | str | None = None,
+        missing: str = "refuse",
+        floats: str = "decimal",
     ) -> Encoding:
         """Decide how columns become rows over a field: see :meth:`flagstone.tables.Table.encoding`.
 
@@ -192,8 +194,16 @@ class Dataset:
         if isinstance(self.table.readers[0], _Unseen):
             names = [name for name in self.table.columns if name != label]
             kind = encode if isinstance(encode, str) else "element"
+            if missing != "refuse":
+                raise InputError(
+                    Parameter("missing", missing),
+                    ": entries of a Dask array must be elements, none of them missing; "
+                    "leave such rows out of the array first",
+                )
             return Encoding.plain(as_field(field), names, label=label, kind=kind)
-        return self.table.encoding(field, columns=columns, label=label, encode=encode)
+        return self.table.encoding(
+            field, columns=columns, label=label, encode=encode, missing=missing, floats=floats
+        )
 
     def identity(self, shards: Sequence[Shard]) -> str:
         """Return an id of the files: their names, sizes and both ends, and where they are cut.

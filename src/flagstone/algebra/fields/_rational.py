@@ -81,9 +81,6 @@ class RationalField(Field):
     def inv(self, a: Any) -> Array:
         return np.asarray(Fraction(1) / np.asarray(a, object), object)
 
-    def nonzero(self, rows: Rows) -> Array:
-        return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
-
     @property
     def kernel(self) -> Any:
         """The module that computes with python-flint, an optional package."""
