@@ -590,7 +590,7 @@ class PilotOptions:
         "flagstone plan --dim 20 --rho 0.05 --for constraints",
         "flagstone plan --pilot examples/frames.txt -f bits --seed 7 --max-rows 600 "
         "-o protocol.json",
-        "flagstone constraints examples/frames.txt --protocol protocol.json",
+        "flagstone show protocol.json",
     ),
     common=(
         "--pilot --format --field --for --dim --rho --eps --contamination --max-rows "
