@@ -250,7 +250,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         elif confidence is not None:
             finding = finding.with_counts(measure(finding, *counted))
         self._finding = finding
-        if finding.is_empty or finding.answer.is_bottom or finding.credibility.too_few:
+        known = finding.credibility
+        unfit = known.support == "none" and not known.has_few_rows
+        if finding.is_empty or finding.answer.is_bottom or known.too_few or unfit:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
 
     @property
@@ -261,7 +263,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             return [f"{finding.title}; ", *KEEP_MORE]
         if finding.answer.is_bottom:
             return [f"{finding.title}: the answer is ⊥"]
-        return [f"{finding.headline}; more rows help, another window does not"]
+        if finding.credibility.too_few:
+            return [f"{finding.headline}; more rows help, another window does not"]
+        told = "" if finding.caution is None else f"; {finding.caution}"
+        return [f"{finding.headline}{told}; ", *KEEP_MORE]
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
