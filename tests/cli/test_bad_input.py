@@ -482,3 +482,13 @@ def test_rows_that_break_rational_equations_are_predicted_as_zero(run, place):
     assert run("constraints", "t.csv", *words).code == 0
     lines = run("predict", "t.json", "t.csv").out.splitlines()
     assert (lines[0], lines[1], lines[40]) == ("row,fits", "1,1", "40,0")
+
+
+def test_check_counts_the_rows_that_it_leaves_out(run, place):
+    rows = [f"{i},{2 * i},{3 * i}" for i in range(1, 200)]
+    (place / "t.csv").write_text("\n".join(["net,vat,gross", *rows, "1,2,", "1,,3"]))
+    words = ("--field", "QQ", "--missing", "drop", "--seed", "1", "-o", "t.json")
+    assert run("constraints", "t.csv", *words).code == 0
+    first = run("check", "t.json", "t.csv").out.splitlines()[0]
+    assert first.startswith("199 rows checked against ")
+    assert first.endswith(", 2 left out because a value is missing")

@@ -29,6 +29,7 @@ from flagstone.shards import ShardTask, predict_task
 from flagstone.store import ForeignFileError
 from flagstone.tables import Table
 from flagstone.tables.partitions import Partition
+from flagstone.text import left_out
 from flagstone.wording import counted
 
 
@@ -65,7 +66,8 @@ def check(options: CheckOptions) -> int:
             }
         )
         return OK if ok else FAILED
-    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
+    unread = f", {number(rows.skipped)} {left_out(found.encoding)}" if rows.skipped else ""
+    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}{unread}")
     count, *told = misfits_text(replace(found, rows=rows), max_misfits)
     print(f"{count} break{'s' if misfits == 1 else ''} the rule")
     for line, n in equations or []:

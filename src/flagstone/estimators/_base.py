@@ -431,10 +431,12 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         question, field, degree = self.asks()[0], self._field, self._degree
         if (finding.question, finding.field) != (question, field):
+            kind = finding.question.estimator
+            of_field = "" if finding.field == field else f", field={finding.field.name!r}"
             raise InputError(
                 f"the finding answers {finding.question!r} over {finding.field}, but this "
-                f"{type(self).__name__} asks {question!r} over {field}; adopt it by a "
-                f"{finding.question.estimator} with its parameters"
+                f"{type(self).__name__} asks {question!r} over {field}; adopt it by "
+                f"{'an' if kind[0] in 'AE' else 'a'} {kind} with its parameters{of_field}"
             )
         if finding.encoding.degree != degree:
             raise InputError(
