@@ -96,7 +96,7 @@ def test_masked_labels_and_weights_are_missing():
     ("table", "message"),
     [
         (None, "X must be a table of rows, got None"),
-        ("a.csv", "X must be a table of rows, got 'a.csv'"),
+        ("a.csv", r"X must be a table of rows, got 'a.csv'; pass pandas.read_csv\(X\), say"),
         ({"a": [1, 0]}, r"X must be a table of rows, got .*; pass pandas.DataFrame\(X\)"),
         (pd.DataFrame(X, columns=["a", "b", "a"]), "two columns of the same name; rename"),
         (pl.LazyFrame({"a": Y}), r"X is a LazyFrame.*pass X.collect\(\)"),
@@ -277,3 +277,8 @@ def test_equations_that_half_of_the_rows_break_are_warned_of():
     assert text.startswith("Not supported by the rows (too many rows do not fit): ")
     assert "% of the rows do not fit, more than " in text
     assert "; a window that starts earlier" in text
+
+
+def test_an_infinite_amount_is_called_so():
+    with pytest.raises(InputError, match=r"row 1, column 0 \('a'\) is inf, an infinite value"):
+        AffineSpan(field="QQ").fit(pd.DataFrame({"a": [0.5, np.inf], "b": [1, 2]}))

@@ -86,6 +86,7 @@ def plain_table(X: Any) -> Any:
     """
     if X is None or isinstance(X, (str, dict)):
         hint = "; pass pandas.DataFrame(X)" if isinstance(X, dict) else ""
+        hint = "; pass pandas.read_csv(X), say" if isinstance(X, str) else hint
         raise InputError(f"X must be a table of rows, got {shown(X)}{hint}")
     refuse_masked(X, "X")
     if isinstance(X, np.ndarray):
