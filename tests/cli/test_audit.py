@@ -312,3 +312,11 @@ def test_a_terminal_shows_progress(place):
     assert b"12 pairs" in child.communicate()[0]
     assert b"LinearSpan" in shown
     assert b"/12" in shown
+
+
+def test_a_learner_named_by_its_file(run, place):
+    (place / "kinds.py").write_text("from sklearn.svm import SVC as make\n")
+    words = ("audit", "examples/faults.csv", "-l", "fault", "-e", "auto", "--learner")
+    done = run(*words, "kinds.py:make", "--pairs", "2")
+    assert done.code == 1
+    assert "give the module without its suffix: kinds:make" in done.err

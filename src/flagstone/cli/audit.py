@@ -164,7 +164,10 @@ def _learner(text: str) -> Any:
     try:
         found = pkgutil.resolve_name(text)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"--learner {text} cannot be loaded: {error}") from error
+        module, _, name = text.partition(":")
+        hint = f"; give the module without its suffix: {module[:-3]}:{name}"
+        hint = hint if module.endswith(".py") else ""
+        raise InputError(f"--learner {text} cannot be loaded: {error}{hint}") from error
     if callable(getattr(found, "fit", None)) and not isinstance(found, type):
         return found
     try:

@@ -60,7 +60,8 @@ class RationalField(Field):
             except ValueError as error:
                 fail_value(table, flat, name, f"which {error}")
         if isinstance(value, (float, np.floating)):
-            fail_value(table, flat, name, _BINARY_FLOAT)
+            infinite = "an infinite value; correct it, or drop the row first"
+            fail_value(table, flat, name, infinite if np.isinf(value) else _BINARY_FLOAT)
         return fail_value(
             table,
             flat,
