@@ -353,7 +353,7 @@ def test_no_prediction_is_a_formula_for_a_spreadsheet(run, place):
     assert run(*learn).code == 0
     assert run("predict", "q.json", "q.csv", "-o", "r.csv").code == 0
     values = [line.split(",")[1] for line in (place / "r.csv").read_text().splitlines()[1:10]]
-    assert values == ["2", "3/2", "1", "1/2", "0", "-1/2", "-1", "-3/2", "-2"]
+    assert values == ["2", "1.5", "1", "0.5", "0", "-0.5", "-1", "-1.5", "-2"]
 
 
 @pytest.mark.parametrize("start", list("=+-@\t\r\n"))
