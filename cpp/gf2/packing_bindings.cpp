@@ -10,7 +10,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-// An array of booleans or integers of so many dimensions.
+// An array of booleans or integers with this number of dimensions.
 struct Integers : PythonBuffer {
     Integers(nb::handle array, int ndim) : PythonBuffer(array, PyBUF_STRIDES | PyBUF_FORMAT) {
         if (!has_integers())
