@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,13 +51,19 @@ class Cases:
         else:
             rule = replace(rule, constant=0)
         found = cls(tuple(columns), rule, {})
-        counts: dict[int, Counter[int]] = {}
-        for case, value in zip(
-            case_of(X, columns).tolist(), found.residual(X).tolist(), strict=True
-        ):
-            counts.setdefault(case, Counter())[value] += 1
-        commonest = {case: counts[case].most_common(1)[0] for case in sorted(counts)}
-        return replace(found, constants={c: v for c, (v, n) in commonest.items() if n >= _FEWEST})
+        case, value = case_of(X, columns), found.residual(X)
+        order = np.lexsort((value, case))
+        case, value = case[order], value[order]
+        is_first = np.ones(len(order), dtype=bool)
+        is_first[1:] = (case[1:] != case[:-1]) | (value[1:] != value[:-1])
+        starts = np.flatnonzero(is_first)
+        counts = np.diff([*starts, len(order)])
+        constants: dict[int, int] = {}
+        # of values that are as frequent, the one that came first
+        for i in np.lexsort((order[starts], -counts, case[starts])).tolist():
+            if counts[i] >= _FEWEST:
+                constants.setdefault(int(case[starts[i]]), int(value[starts[i]]))
+        return replace(found, constants=constants)
 
     def residual(self, X: Array) -> Array:
         """Return for each row the constant with which its check would be right."""
@@ -69,9 +74,9 @@ class Cases:
 
     def broken(self, X: Array) -> Array:
         """Say of each row whether its check is wrong; of an unknown case it is."""
-        case = case_of(X, self.columns).tolist()
-        meant = np.array([self.constants.get(c, -1) for c in case], dtype=np.int64)
-        return np.asarray(self.residual(X) != meant)
+        cases, place = np.unique(case_of(X, self.columns), return_inverse=True)
+        meant = np.array([self.constants.get(case, -1) for case in cases.tolist()], dtype=np.int64)
+        return np.asarray(self.residual(X) != meant[place])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -1,0 +1,31 @@
+"""A constant for each case: the commonest one, and of equally frequent ones the first."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from flagstone.frames.digests.cases import Cases, case_of
+from flagstone.frames.digests.sums import Sum
+
+RULE = Sum((4, 8), 4, (0, 4), 4, 1, 16, 0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fitted_counts_as_a_counter_does(seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2, size=(random.integers(1, 60), 12), dtype=np.uint8)
+    columns = [8, 9, 10][: 1 + seed % 3]
+    found = Cases.fitted(RULE, columns, X)
+    values: dict[int, Counter[int]] = {}
+    for case, value in zip(case_of(X, columns).tolist(), RULE.residual(X).tolist(), strict=True):
+        values.setdefault(case, Counter())[value] += 1
+    for case, counts in values.items():
+        value, n = counts.most_common(1)[0]
+        assert found.constants.get(case) == (value if n >= 2 else None)
+    assert set(found.constants) <= set(values)
+    right = [
+        found.constants.get(case) == value
+        for case, value in zip(case_of(X, columns), RULE.residual(X), strict=True)
+    ]
+    assert (~found.broken(X)).tolist() == right
