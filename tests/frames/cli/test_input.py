@@ -121,6 +121,27 @@ def test_misaligned_frames_begin_after_the_sync_word(run, place, frames):
     assert cut["capture"]["lengths"][0][0] == 48
 
 
+def test_aligned_frames_are_written_before_they_are_decoded(run, place, frames):
+    """A sync word that is no Manchester code, before data that are: each advice works."""
+    rng = np.random.default_rng(3)
+    coded = np.stack([1 - frames, frames], axis=2).reshape(len(frames), -1)
+    lines = ["01" * int(rng.integers(4, 12)) + "1111000011110011" for _ in coded]
+    lines = [line + "".join(map(str, row)) for line, row in zip(lines, coded.tolist(), strict=True)]
+    (place / "air.bits").write_text("\n".join(lines) + "\n")
+    aligned = ["frames", "air.bits", *SEED, "--sync", "f0f3", "--truncate"]
+    said = run(*aligned).out
+    assert "write these frames (--as hex > aligned.hex), and try --decode manchester" in said
+    wrong = run(*aligned, "--decode", "manchester")
+    assert wrong.code == 2
+    assert "--sync f0f3 is in the frames before decoding, and in none after it" in wrong.err
+    assert "--as hex > aligned.hex, without --decode" in wrong.err
+    (place / "aligned.hex").write_text(run(*aligned, "--as", "hex").out)
+    done = run("frames", "aligned.hex", "--decode", "manchester", *SEED, "--json")
+    assert names(done) == ["CRC-8/MAXIM-DOW"]
+    absent = run(*aligned[:-3], "--sync", "beef", "--decode", "manchester")
+    assert "--sync beef is in none of the frames" in absent.err
+
+
 def test_frames_of_other_lengths_are_said(run, place, frames):
     (place / "mixed.hex").write_text("\n".join([*digits(frames), "2d51", "2d51"]) + "\n")
     done = run("frames", "mixed.hex", *SEED)

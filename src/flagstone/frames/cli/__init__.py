@@ -139,6 +139,8 @@ class _Asked:
         code = suggest(rows) if not self.options.decode else None
         if code is not None:
             said = f"try --decode {code}, or differential-{code}"
+            if self.options.sync:  # what is decoded first has another sync word
+                said = f"write these frames (--as hex > aligned.hex), and {said} on them"
             chosen = chosen.noting(f"pairs of bits are complementary: {said}")
         return found, chosen
 
@@ -197,11 +199,28 @@ def _answer(capture: Capture, asked: _Asked) -> int:
         said = f"each value of {field} has another constant in its digest: add --case {field}"
         chosen = chosen.noting(said)
     elif len(types) > 1:
-        each = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
-        chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(each)}. Add --by type")
+        parts = same_check(chosen, _told_apart(types), asked.study)
+        each = [f"{len(part):,} ({in_bytes(name)})" for name, part in parts.items()]
+        if len(parts) > 1:
+            said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
+            chosen = chosen.noting(said)
     elif field is not None:
         chosen = chosen.noting(f"each value of {field} has a digest of its own: add --by {field}")
+    elif not has_digest(found):
+        chosen = chosen.noting(_several_senders(chosen))
     return _tell(found, chosen, types, options)
+
+
+def _several_senders(capture: Capture) -> str:
+    """Say how to look at each id, or model, where the frames of several are looked at together."""
+    for name in ("id", "model"):
+        values = capture.by(name) if capture.columns and name in capture.columns[0] else {}
+        if len(values) > 1:
+            add = f"--by {name}"
+            if len(values) > _MOST_GROUPS:
+                add = f"--where {name}={next(iter(values))}, or another"
+            return f"frames of {len(values):,} values of {name} together: add {add}"
+    return ""
 
 
 def _tell(
@@ -256,10 +275,14 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
     if len(types) < 2 and field is not None:
         groups = {f"{field} = {value}": index for value, index in chosen.by(field).items()}
         return chosen, same_check(chosen, groups, asked.study)
-    parts = {one.told_by or "all others": one.rows.tolist() for one in types}
+    parts = _told_apart(types)
     left = {*range(len(chosen))} - {i for index in parts.values() for i in index}
     note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
     return chosen.noting(note), same_check(chosen, parts, asked.study)
+
+
+def _told_apart(types: Sequence[MessageType]) -> dict[str, list[int]]:
+    return {one.told_by or "all others": one.rows.tolist() for one in types}
 
 
 def _show(file: str, options: FrameOptions) -> int:
