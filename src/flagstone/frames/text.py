@@ -74,7 +74,7 @@ def _digest(digest: Digest, found: Study) -> list[Line]:
     said = f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"
     if len(found.rows):
         n, w = found.different_frames(digest), len(digest.columns)
-        said += f": {n:,} different ones × {w} bits = {n * w:,} bits"
+        said += f": {n:,} different ones × {counted(w, 'bit')} = {counted(n * w, 'bit')}"
         said += f", against 2^{candidate_bits(digest)} candidates"
     return [*lines, ("  evidence", said)]
 

@@ -185,6 +185,15 @@ def test_a_finding_holds_no_frames(run, capture):
     assert "a finding holds none" in run("frames", "m.json", "--as", "bitbench").err
 
 
+def test_two_findings_are_for_compare(run, capture):
+    for name in ("a.json", "b.json"):
+        run("frames", capture, *SEED, "-o", name)
+    for files in (("a.json", "b.json"), (capture, "a.json")):
+        done = run("frames", *files)
+        assert done.code == 2
+        assert "a.json is a finding: frames shows one at a time, and compare holds two" in done.err
+
+
 def test_chosen_check_bits(run, capture):
     for words in (["x40..x47"], ["b5"]):
         found = json.loads(run("frames", capture, *SEED, "--solve", *words, "--json").out)

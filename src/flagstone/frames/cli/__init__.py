@@ -50,6 +50,7 @@ from flagstone.wording import counted
 _MOST_GROUPS = 64
 #: The most bits of --case: code has a table of all their values.
 _MOST_CASE_BITS = 12
+_MISALIGNED = "frames may be misaligned"
 
 
 def command(options: FrameOptions) -> int:
@@ -61,6 +62,12 @@ def command(options: FrameOptions) -> int:
     files = options.files
     if len(files) == 1 and options.format is None and _is_finding(files[0]):
         return _show(files[0], options)
+    for file in files if options.format is None else ():
+        if _is_finding(file):
+            raise UsageError(
+                f"{file} is a finding: frames shows one at a time, and compare holds two against "
+                "each other"
+            )
     asked = _Asked(options)
     read = read_frames(files, options)
     refuse_inputs(output_paths(options), files)
@@ -132,10 +139,14 @@ class _Asked:
         if others:
             n = sum(others.values())
             said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
+            if n == 1:  # a digit may be missing
+                kept = set(index)
+                odd = next(place for i, place in enumerate(capture.places) if i not in kept)
+                said += f", {odd},"
             chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
             pattern = None if self.options.sync else capture.shared_pattern()
             if 2 * len(index) < len(capture) and pattern is not None:
-                chosen = chosen.noting(f"frames may be misaligned: try --sync {pattern} --truncate")
+                chosen = chosen.noting(f"{_MISALIGNED}: try --sync {pattern} --truncate")
         code = suggest(rows) if not self.options.decode else None
         if code is not None:
             said = f"try --decode {code}, or differential-{code}"
@@ -193,7 +204,8 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     options = asked.options
     found, chosen = asked.study(capture)
     types = asked.types(found)
-    told = None if has_digest(found) else telling_field(chosen, asked.study)
+    misaligned = any(note.startswith(_MISALIGNED) for note in chosen.notes)  # bytes mean nothing
+    told = None if has_digest(found) or misaligned else telling_field(chosen, asked.study)
     field, same = told or (None, False)
     if field is not None and same:
         said = f"each value of {field} has another constant in its digest: add --case {field}"

@@ -61,7 +61,7 @@ def print_lines(lines: Iterable[Line], margin: str = "") -> None:
 def _head(found: Study, capture: Capture | None) -> str:
     """Return how many frames there are, how long, and what they were read as."""
     finding, n_bits = found.finding, len(found.pattern)
-    size = f"{n_bits:,} bits" + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
+    size = counted(n_bits, "bit") + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
     read = counted(finding.rows.read, "frame")
     if capture is None:
         return f"{read} of {size}, from a saved finding"
