@@ -30,10 +30,12 @@ def can_log(n: int) -> str:
 
 def tyre_sensor(n: int) -> tuple[str, str]:
     """Return frames in Manchester code after a preamble and a sync word, and without these."""
-    coded = ["".join(f"{int(bit) + 1:02b}" for byte in bytes.fromhex(frame) for bit in f"{byte:08b}")
-             for frame in frames(n, 5).split()]  # fmt: skip
+    coded = []
+    for frame in frames(n, 5).split():
+        bits = f"{int(frame, 16):048b}"
+        coded.append("".join("10" if bit == "1" else "01" for bit in bits))
     air = ("01" * (8 + i % 5) + f"{0xF0F3:016b}{bits}\n" for i, bits in enumerate(coded))
-    return "".join(air), "".join(f"{bits}\n" for bits in coded)
+    return "".join(air), "".join(f"{int(bits, 2):024x}\n" for bits in coded)
 
 
 @pytest.fixture(scope="session")
