@@ -27,6 +27,14 @@ inline void require(bool holds, const char *message) {
     if (!holds) throw nb::value_error(message);
 }
 
+// The entries of an array, which must stand where the processor expects them.
+template <class Array>
+auto aligned(const Array &array, std::size_t bytes = sizeof(typename Array::Scalar)) {
+    require(array.size() == 0 || reinterpret_cast<std::uintptr_t>(array.data()) % bytes == 0,
+            "arrays must be aligned; numpy.require(x, requirements='CA') copies one");
+    return array.data();
+}
+
 // The memory that an object shows by the buffer protocol, held while this lives.
 class PythonBuffer {
   public:

@@ -57,7 +57,7 @@ struct FieldObject {
         require(dim < std::size_t(1) << 31, "there are too many columns");
         require(table.shape(1) == width(dim),
                 "rows must have an entry for each column; over GF(2), one word for 64 columns");
-        return {table.data(), table.shape(0), table.shape(1), bytes};
+        return {aligned(table, bytes), table.shape(0), table.shape(1), bytes};
     }
     Entries rows(const Table &table) const { return rows(table, packed * table.shape(1)); }
 
@@ -65,10 +65,11 @@ struct FieldObject {
         const Entries entries = rows(table, dim);
         require(entries.rows == counts.shape(0), "there must be one count for each row");
         require(entries.rows <= dim, "the rows of a basis must be linearly independent");
+        const std::int64_t *values = aligned(counts);
         for (std::size_t i = 0; i < counts.shape(0); ++i)
             require(counts(i) > 0 && (i == 0 || counts(i) <= counts(i - 1)),
                     "counts must be positive and falling");
-        return {entries, counts.data()};
+        return {entries, values};
     }
 };
 
@@ -86,7 +87,7 @@ class FlagObject {
         const Entries rows = field_.rows(table, dim);
         require(!weights || weights->shape(0) == rows.rows,
                 "there must be one weight for each row");
-        const std::int64_t *times = weights ? weights->data() : nullptr;
+        const std::int64_t *times = weights ? aligned(*weights) : nullptr;
         bool plain = true;
         std::int64_t total = times ? 0 : std::int64_t(rows.rows);
         for (std::size_t i = 0; times && i < rows.rows; ++i) {
@@ -120,7 +121,7 @@ class FlagObject {
         require(entries.rows == ticks.shape(0), "there must be a number for each row");
         require(size >= 0 && size < std::int64_t(1) << 60, "size must be 0 to 2^60");
         // A copy: other threads may change the array.
-        const TickedRows rows{entries, {ticks.data(), ticks.data() + entries.rows}, size};
+        const TickedRows rows{entries, {aligned(ticks), ticks.data() + entries.rows}, size};
         for (std::size_t i = 0; i < entries.rows; ++i)
             require(rows.ticks[i] >= 0 && rows.ticks[i] < size &&
                         (i == 0 || rows.ticks[i - 1] < rows.ticks[i]),
@@ -182,7 +183,7 @@ nb::object reduce(const FieldObject &field, const Table &X, const Table &R,
     require(rows.columns == basis.columns, "X and R must have as many columns");
     require(pivots.shape(0) == basis.rows, "there must be one pivot for each row of R");
     // A copy: other threads may change the array.
-    const std::vector<std::int64_t> columns(pivots.data(), pivots.data() + pivots.shape(0));
+    const std::vector<std::int64_t> columns(aligned(pivots), pivots.data() + pivots.shape(0));
     for (const std::int64_t pivot : columns)
         require(pivot >= 0 && std::uint64_t(pivot) < field.packed * rows.columns,
                 "pivots must be columns of the rows");

@@ -118,8 +118,16 @@ def test_rows_for_generalization_may_outnumber_those_of_the_paper():
     assert p["paper (printed)"].rows == max(general, printed)
 
 
-def notes(p):
+def all_notes(p):
     return [line[2:] for line in str(p).splitlines() if line.startswith("· ")]
+
+
+def notes(p):
+    """All notes but the first, which says what the numbers mean."""
+    first, *others = all_notes(p)
+    assert first.startswith("for every distribution, with independent rows: two samples disagree")
+    assert first.endswith("(for future rows: delta)") == (p.delta is None)
+    return others
 
 
 PAPER_NOTE = "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
@@ -128,14 +136,15 @@ PAPER_NOTE = "paper (printed): its proof uses half the true sensitivity; S16 pro
 def test_a_plan_notes_what_was_asked_and_nothing_else():
     """The dash is blamed on outliers only where outliers were asked for."""
     assert notes(plan(5, 0.05, 0.1)) == [PAPER_NOTE]
-    outliers, last = notes(plan(5, 0.05, 0.1, contamination=0.001))
+    half, outliers, last = notes(plan(5, 0.05, 0.1, contamination=0.001))
+    assert "about half of all samples have more" in half
     assert outliers.startswith("–: not proven for any number of rows (the paper has no statement")
     assert last == PAPER_NOTE
-    assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [outliers, PAPER_NOTE]
+    assert notes(plan(20, 0.05, 0.1, contamination=0.01)) == [half, outliers, PAPER_NOTE]
     twice = plan(3, 0.1, 0.5, contamination=0.1, each=True)  # 3 · 0.1 < 0.5 < 2 · 3 · 0.1
     assert twice["index"].rows is not None
     assert twice["index, each equation"].rows is None
-    assert notes(twice)[1].endswith("for the heavy rule × d(d+1)/2, for index, each equation × 2d)")
+    assert notes(twice)[2].endswith("for the heavy rule × d(d+1)/2, for index, each equation × 2d)")
     ours, paper, last = notes(plan(21, 0.05, 0.1, delta=0.01))
     assert ours.startswith("ours: with probability 1 - delta at most eps of future rows lie")
     assert paper.startswith("paper: half of eps for rows left out, half for generalization")
@@ -224,14 +233,14 @@ def test_a_plan_in_a_notebook_shows_the_printed_cells():
         "first t",
     ]
     cells = re.findall("<td[^>]*>(.*?)</td>", page)
-    assert len(cells) == 16 + len(notes(p))
+    assert len(cells) == 16 + len(all_notes(p))
     for i, entry in enumerate(p.entries):
         mine = cells[4 * i : 4 * i + 4]
         assert mine[0] == entry.analysis
         assert printed[4 + i].split()[-3:] == mine[1:]
         assert ("–" in mine) == (entry.rows is None)
-    assert page.count("<tr") == page.count("</tr>") == 5 + len(notes(p))
-    assert [html.unescape(note) for note in cells[16:]] == [f"· {note}" for note in notes(p)]
+    assert page.count("<tr") == page.count("</tr>") == 5 + len(all_notes(p))
+    assert [html.unescape(note) for note in cells[16:]] == [f"· {note}" for note in all_notes(p)]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from flagstone.guarantees import (
     Setup,
     Window,
 )
-from flagstone.text import agreement, next_step, percent, sure
+from flagstone.text import agreement, conditions, next_step, percent, sure
 
 CERTIFICATE = Certificate(
     rule="index",
@@ -217,8 +217,9 @@ def test_what_is_proven_includes_its_limit():
 
 def test_hypotheses_name_what_both_runs_must_share():
     plain = promise().hypotheses
-    assert len(plain) == 5
+    assert len(plain) == 6
     assert "the same window {1..100} and the same published seed" in plain
+    assert "a window that was not chosen on these rows" in plain
     assert plain[-1] == "rows in one flag"
     assert promise(n_shards=2).hypotheses == (*plain[:-1], "the same tree of 2 shards")
     labels = tuple("abcde")
@@ -226,6 +227,13 @@ def test_hypotheses_name_what_both_runs_must_share():
     assert promise(labels=labels).hypotheses[:-1] == plain
     assert promise(labels=labels).hypotheses[-1].startswith(condition)
     assert "a, b, c, d, e, …;" in promise(labels=(*labels, "f")).hypotheses[-1]
+
+
+def test_the_conditions_are_said_where_something_is_promised_about_fresh_samples():
+    independent = "the rows are independent, and the window was not chosen on them"
+    assert conditions(promise(rho=0.05)) == (independent,)
+    assert conditions(promise(rho=None, eps=0.05)) == ()  # coverage of this sample needs neither
+    assert conditions(promise(rho=0.05).withhold("rows repeat")) == ()
 
 
 def test_containment_is_said_where_a_start_was_taken():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.wording import counted
+from flagstone.wording import closest, counted
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,8 @@ from flagstone.wording import counted
 )
 def test_one_row_is_no_rows(number, verb, said):
     assert counted(number, "row", verb) == said
+
+
+def test_case_alone_is_the_closest():
+    assert closest("VAT", ["gate", "vat", "vast"]) == "; did you mean 'vat'?"
+    assert closest("Net", ["net", "NET"]) == "; did you mean 'net' or 'NET'?"

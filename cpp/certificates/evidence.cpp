@@ -25,6 +25,7 @@ double log_mean_product(Doubles rates, Doubles values, Doubles lengths, Doubles 
     require(values.shape(0) == n && lengths.shape(0) == n,
             "values, lengths and times must be equally long");
     require(rows > 0, "rows must be positive");
+    for (const Doubles &numbers : {rates, values, lengths, times}) aligned(numbers);
     const auto loss = [&](double power) {
         const double loss = bet * std::expm1(power < 700.0 ? power : 700.0);
         return loss + room * (1.0 + std::fabs(loss));

@@ -29,7 +29,7 @@ class Panel {
     using Plane = typename A::Plane;
     static constexpr std::size_t kLanes = A::kLanes;
 
-    // With room for so many columns, and factors of so many rows.
+    // Has room for this many columns, and for factors of this many rows.
     Panel(const A &field, std::size_t n_columns, std::size_t n_factors, Pacer &pacer)
         : field_(field),
           pacer_(pacer),

@@ -66,7 +66,7 @@ void in_portions(std::size_t n, std::size_t words_per_row, Pause pause, const Wo
 // take about n·r·d/512 steps on words for the products, and r²·d/64 for the rows that are new.
 std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, Pause pause) {
     const std::size_t width = rows.columns;
-    // Few rows at first, which are likely to be new; at most so many that the second cache holds.
+    // Few rows at first, which are likely to be new; at most as many as fit in the second-level cache.
     const std::size_t most = smaller<std::size_t>(8192, 256 + 32768 / width);
     Buffer<Word> left(smaller(most, rows.rows) * width);
     Buffer<std::size_t> fresh(form.rows);  // pivots that were found after the product

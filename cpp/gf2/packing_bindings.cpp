@@ -10,7 +10,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-// An array of booleans or integers of so many dimensions.
+// An array of booleans or integers with this number of dimensions.
 struct Integers : PythonBuffer {
     Integers(nb::handle array, int ndim) : PythonBuffer(array, PyBUF_STRIDES | PyBUF_FORMAT) {
         if (!has_integers())
@@ -67,9 +67,10 @@ nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
 
 nb::object lengths(const PackingKernels &kernels, const Array2<Word> &rows) {
     require(rows.shape(1) > 0, "rows must have a word");
+    const Word *words = aligned(rows);
     const NewArray result({rows.shape(0)}, "i8");
     run([&] {
-        kernels.lengths({rows.data(), rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
+        kernels.lengths({words, rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
     });
     return result.array();
 }

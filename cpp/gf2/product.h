@@ -27,7 +27,7 @@ struct BitRows {
     operator ConstBitRows() const { return {words, stride}; }
 };
 
-// target += source, of so many words.
+// target += source; both have this many words.
 inline void add(Word *target, const Word *source, std::size_t width) {
     for (std::size_t w = 0; w < width; ++w) target[w] ^= source[w];
 }

@@ -16,7 +16,7 @@ namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
 
-// Longer lines leave no shape; signals are looked for after so many bytes.
+// Longer lines leave no shape; signals are checked after this many bytes.
 constexpr std::size_t kLongest = 1 << 16, kPortion = std::size_t{1} << 26;
 
 // Sixteen characters.

@@ -108,7 +108,7 @@ def exact_rational(text: str) -> Fraction:
     """
     found = _RATIONAL.fullmatch(text.strip())
     if found is None:
-        raise ValueError("is not a rational number (write 3, -7 or 3/4)")
+        raise ValueError("is not a rational number (write 3, -7, 12.50 or 3/4)")
     sign, whole, bottom, after, power = found.groups(default="")
     if power and (len(power) > 9 or abs(int(power)) > MOST_EXPONENT):
         raise ValueError(

@@ -124,7 +124,8 @@ class Question:
 
     def predict(self, answer: Any, rows: Rows) -> Array:
         """Return for each row an element: the label, or 1 if the row fits and 0 if not."""
-        return np.asarray(answer.check(rows)).astype(answer.field.dtype)
+        # as numbers first: over QQ the elements are objects, and True would stay True
+        return np.asarray(answer.check(rows)).astype(np.uint8).astype(answer.field.dtype)
 
     #: Whether only rows outside V* can break the answer.
     errs_outside: ClassVar[bool] = True

@@ -529,11 +529,23 @@ def hypotheses(g: Guarantee) -> tuple[str, ...]:
         "included)",
         f"the same number of rows in both runs (here {setup.n_rows}, zero rows included)",
         f"the same window {setup.window} and the same published seed",
+        "a window that was not chosen on these rows",
         f"rows read in {order}",
         tree,
         *same,
         *setup.conditions,
     )
+
+
+def conditions(g: Guarantee) -> tuple[str, ...]:
+    """What a printed promise about fresh samples and future rows rests on; () without one."""
+    said = (g.certified.rho, each(g), contains(g))
+    if g.withheld is not None or not (
+        g.is_replicable_proven or _certifies_coverage(g) or any(s is not None for s in said)
+    ):
+        return g.setup.conditions
+    here = "the rows are independent, and the window was not chosen on them"
+    return (here, *g.setup.conditions)
 
 
 def certificate(c: Certificate) -> str:

@@ -31,7 +31,10 @@ def closest(name: str, known: Iterable[str], most: int = 3) -> str:
 
     >>> closest("hight", ["height", "width"])
     "; did you mean 'height'?"
+    >>> closest("VAT", ["net", "vat"])
+    "; did you mean 'vat'?"
     """
     some = [n for n in itertools.islice(known, _MOST_COMPARED) if len(n) < 100]
-    names = difflib.get_close_matches(name[:100], some, n=most, cutoff=0.6)
+    names = [n for n in some if n.casefold() == name.casefold()][:most]
+    names = names or difflib.get_close_matches(name[:100], some, n=most, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(n) for n in names)}?" if names else ""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstone.algebra import BitRows, pack
+from flagstone.algebra import BitRows, Flag, pack
 
 dims = st.sampled_from([1, 2, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 200])
 
@@ -69,3 +69,8 @@ def test_words_of_a_file_are_taken_as_they_are():
     rows = BitRows(words, 128)
     assert np.shares_memory(rows.words, words)
     assert rows == pack(rows.unpack())
+
+
+def test_words_that_are_not_aligned_are_copied():
+    odd = np.frombuffer(bytes(range(25)), np.uint8)[1:].view(np.uint64).reshape(3, 1)
+    assert Flag(64).update(BitRows(odd, 64)) == Flag(64).update(BitRows(odd.copy(), 64))

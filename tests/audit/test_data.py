@@ -248,3 +248,11 @@ def test_only_plain_functions_are_known_by_their_source():
     assert identified(Callable(), None) == ("Callable", True)
     assert not Sampler(bits, 3).anonymous
     assert not Sampler(lambda_, 3, "zero").anonymous
+
+
+def test_the_name_of_a_column_in_place_of_the_column():
+    X = np.zeros((40, 2), dtype=int)
+    with pytest.raises(InputError, match=r"one label per row.*: table\['late'\]$"):
+        as_data(X, "late")
+    with pytest.raises(InputError, match=r"one group per row.*: table\['client'\]$"):
+        as_data(X, X[:, 0], groups="client")

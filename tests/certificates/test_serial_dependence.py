@@ -51,7 +51,7 @@ def test_independent_rows_of_few_values_seldom_raise_an_alarm():
 def test_it_says_what_it_saw():
     said = str(counted(np.repeat(ROWS, 3, axis=0)))
     assert said.startswith("rows repeat in runs: 66")
-    assert said.endswith("where chance makes 0 %")
+    assert said.endswith("but only 0 % the row 37 places before")
 
 
 @pytest.mark.parametrize("column", [0, 63, 64, 129])

@@ -276,6 +276,16 @@ def test_learners_that_cannot_be_loaded(run, numbers, words, message):
     assert message in done.err
 
 
+def test_numbers_without_a_learner_lead_to_one(run, numbers):
+    done = run(*numbers)
+    assert done.code == 1
+    assert "does not hold elements of GF(2)" in done.err
+    assert "--learner module:name" in done.err
+    missing = run("audit", "nofile.csv", "--label", "y")
+    assert "nofile.csv: no such file" in missing.err
+    assert "--learner" not in missing.err
+
+
 def test_texts_are_no_numbers(run, numbers):
     words = ["audit", "examples/faults.csv", "--label", "fault", "--pairs", "3"]
     words += ["--learner", "sklearn.tree:DecisionTreeClassifier"]
@@ -302,3 +312,11 @@ def test_a_terminal_shows_progress(place):
     assert b"12 pairs" in child.communicate()[0]
     assert b"LinearSpan" in shown
     assert b"/12" in shown
+
+
+def test_a_learner_named_by_its_file(run, place):
+    (place / "kinds.py").write_text("from sklearn.svm import SVC as make\n")
+    words = ("audit", "examples/faults.csv", "-l", "fault", "-e", "auto", "--learner")
+    done = run(*words, "kinds.py:make", "--pairs", "2")
+    assert done.code == 1
+    assert "give the module without its suffix: kinds:make" in done.err

@@ -458,3 +458,37 @@ def test_a_tab_is_typed_as_backslash_t(place, run):
     done = run("constraints", "t.csv", "--seed", "1")
     assert "give --delimiter '\\t', else --delimiter ," in failed(done)
     assert run("constraints", "t.csv", "--seed", "1", "--delimiter", "\\t").code in (0, 3)
+
+
+def test_a_finding_after_the_rows(run):
+    run("constraints", "examples/frames.txt", "-f", "bits", "-o", "checks.json")
+    for verb in ("check", "predict"):
+        done = run(verb, "examples/frames.txt", "checks.json")
+        assert "; the saved finding comes first, then the rows" in failed(done)
+
+
+def test_a_window_past_one_row_asks_for_more_rows(run, place):
+    (place / "t.csv").write_text("a,b,c\n1,2,3\n")
+    done = run("constraints", "t.csv", "--field", "QQ", "--contamination", "0.01")
+    assert done.code == 3
+    assert "too few rows for this --contamination; more rows help" in done.err
+    assert "must stay below 1" not in done.err
+
+
+def test_rows_that_break_rational_equations_are_predicted_as_zero(run, place):
+    rows = [f"{i},{2 * i},{3 * i + (i == 40)}" for i in range(1, 200)]
+    (place / "t.csv").write_text("\n".join(["net,vat,gross", *rows]))
+    words = ("--field", "QQ", "--contamination", "0.02", "--seed", "1", "-o", "t.json")
+    assert run("constraints", "t.csv", *words).code == 0
+    lines = run("predict", "t.json", "t.csv").out.splitlines()
+    assert (lines[0], lines[1], lines[40]) == ("row,fits", "1,1", "40,0")
+
+
+def test_check_counts_the_rows_that_it_leaves_out(run, place):
+    rows = [f"{i},{2 * i},{3 * i}" for i in range(1, 200)]
+    (place / "t.csv").write_text("\n".join(["net,vat,gross", *rows, "1,2,", "1,,3"]))
+    words = ("--field", "QQ", "--missing", "drop", "--seed", "1", "-o", "t.json")
+    assert run("constraints", "t.csv", *words).code == 0
+    first = run("check", "t.json", "t.csv").out.splitlines()[0]
+    assert first.startswith("199 rows checked against ")
+    assert first.endswith(", 2 left out because a value is missing")

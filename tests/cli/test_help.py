@@ -176,6 +176,8 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
         (["constraints", "--json", "--linear=3"], 2, "--linear takes no value, got '3'"),
         (["constraints", "examples/frames.txt", "--json", "--as", "xml"], 2, "--as must be one"),
         (["check", "--json", "b.json", "examples/equations.csv"], 3, "holds ⊥"),
+        (["plan", "--json", "t.csv"], 2, "'t.csv' is one argument too many; did you mean --pilot"),
+        (["compare", "--json", "a", "b", "c"], 2, "compare takes FIRST and SECOND; 'c' is one"),
     ],
 )
 def test_errors_under_json_are_json(run, place, words, code, part):

@@ -96,7 +96,7 @@ def test_masked_labels_and_weights_are_missing():
     ("table", "message"),
     [
         (None, "X must be a table of rows, got None"),
-        ("a.csv", "X must be a table of rows, got 'a.csv'"),
+        ("a.csv", r"X must be a table of rows, got 'a.csv'; pass pandas.read_csv\(X\), say"),
         ({"a": [1, 0]}, r"X must be a table of rows, got .*; pass pandas.DataFrame\(X\)"),
         (pd.DataFrame(X, columns=["a", "b", "a"]), "two columns of the same name; rename"),
         (pl.LazyFrame({"a": Y}), r"X is a LazyFrame.*pass X.collect\(\)"),
@@ -257,3 +257,28 @@ def test_a_frame_without_columns_is_called_that():
     for frame in (pd.DataFrame(index=range(3)), pl.DataFrame()):
         with pytest.raises(InputError, match="without columns"):
             ParityClassifier().fit(frame, [0, 1, 1])
+
+
+def test_the_encoder_that_an_error_proposes_has_the_field():
+    with pytest.raises(InputError, match=r"make_pipeline\(FieldEncoder\(\), AffineSpan"):
+        AffineSpan().fit([[0, 2]])
+    with pytest.raises(InputError, match=r"make_pipeline\(FieldEncoder\(field=7\), AffineSpan"):
+        AffineSpan(field=7).fit([[0, 9]])
+
+
+def test_equations_that_half_of_the_rows_break_are_warned_of():
+    random = np.random.RandomState(5)
+    X = random.randint(0, 2, size=(2000, 12))
+    X[random.random_sample(2000) < 0.45, :10] = 1  # a plane, in less than half of the rows
+    model = LinearSpan(rule=IndexRule(t_min=0.08, t_max=0.12), random_state=1)
+    with pytest.warns(ReplicabilityWarning) as said:
+        model.fit(X)
+    text = str(said[-1].message)
+    assert text.startswith("Not supported by the rows (too many rows do not fit): ")
+    assert "% of the rows do not fit, more than " in text
+    assert "; a window that starts earlier" in text
+
+
+def test_an_infinite_amount_is_called_so():
+    with pytest.raises(InputError, match=r"row 1, column 0 \('a'\) is inf, an infinite value"):
+        AffineSpan(field="QQ").fit(pd.DataFrame({"a": [0.5, np.inf], "b": [1, 2]}))

@@ -1,5 +1,6 @@
 """Other fields, end to end: check digits, codes, rational relations."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -140,3 +141,26 @@ def test_every_estimator_over_every_field(field):
     mixed[~inside, 3] = (mixed[~inside, 3] + 1) % high
     classifier = SubspaceClassifier(field=field, random_state=1).fit(mixed, inside)
     assert (classifier.predict(mixed) == inside).all()
+
+
+def test_scores_over_the_rationals_compare_numbers_not_texts():
+    random = np.random.RandomState(3)
+    cents = random.randint(100, 99_999, size=(600, 2))
+    net_and_vat = [[Decimal(int(a)) / 100, Decimal(int(b)) / 100] for a, b in cents]
+    gross = [f"{(a + b) / 100:.2f}" for a, b in cents]
+    model = ParityClassifier(field="QQ", random_state=1).fit(net_and_vat[:300], gross[:300])
+    assert model.score(net_and_vat[300:], gross[300:]) == 1
+    wrong = [*gross[300:599], "1.00"]
+    assert model.score(net_and_vat[300:], wrong) == pytest.approx(299 / 300)
+    assert model.score(net_and_vat[300:], wrong, sample_weight=[1] * 299 + [0]) == 1
+    exact = [Decimal(text) for text in gross]
+    model.fit(net_and_vat[:300], exact[:300])
+    assert model.score(net_and_vat[300:], exact[300:]) == 1
+
+
+@pytest.mark.parametrize("field", [2, 3, "QQ"])
+def test_a_finding_without_label_predicts_one_and_zero(field):
+    rows = np.array([[1, 1], [0, 0]] * 200)
+    finding = LinearSpan(field=field, random_state=1).fit(rows).finding_
+    found = finding.question.predict(finding.answer, finding.field.rows([[1, 1], [1, 0]]))
+    assert [finding.field.format(value) for value in found.tolist()] == ["1", "0"]

@@ -398,3 +398,6 @@ def test_a_finding_of_another_kind_says_who_adopts_it():
     finding = ParityClassifier(random_state=1).fit(*planted(400, 4, 0)).finding_
     with pytest.raises(InputError, match="adopt it by a ParityClassifier"):
         LinearSpan().adopt(finding)
+    with pytest.raises(InputError, match=r"adopt it by a ParityClassifier .*, field='GF\(2\)'$"):
+        ParityClassifier(field=3).adopt(finding)
+    assert ParityClassifier(field="GF(2)").adopt(finding).fingerprint_ == finding.fingerprint

@@ -221,3 +221,18 @@ def test_long_calls_can_be_interrupted(version):
                     break
         else:
             pytest.fail("no call was interrupted")
+
+
+@native_versions
+def test_arrays_that_are_not_aligned_are_refused(version):
+    odd = np.frombuffer(bytes(25), np.uint8)[1:]
+    rows, numbers = odd.view(W).reshape(3, 1), odd.view(C)
+    calls = [
+        lambda: version.gf2.rref(64, rows),
+        lambda: version.gf2.reduce(np.zeros((3, 1), W), np.zeros((3, 1), W), numbers),
+        lambda: version.gf2.flag(64).insert(np.ones((3, 1), W), numbers),
+        lambda: version.gf2_lengths(rows),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="aligned"):
+            call()

@@ -1,6 +1,7 @@
 """S18, S19: the index rule at its proven threshold and size, and 100 times below."""
 
 import pytest
+from scipy.stats import binom
 
 from flagstone.distributions import geometric
 from flagstone.guarantees import index_length, index_rho, index_rows, rows_in_first_sets
@@ -46,6 +47,14 @@ def test_threshold(dim):
             window_of("index", length), staircase(dim, length, m), m, count=120, seed=1
         )
         assert verdict(values, RHO), (length, sum(values) / len(values))
+
+
+def test_in_one_dimension_the_bound_is_nearly_reached():
+    """V_t holds the one direction iff t rows or more show it; the limit of the ratio is √(3/π)."""
+    T, m = 1000, 100_000
+    reached = binom.sf(np.arange(T), m, (T - 2.5 * T**0.5) / m)  # P[count ≥ t] for t = 1..T
+    rho = np.mean(2 * reached * (1 - reached))
+    assert 0.9 < rho / index_rho(1, T, n_rows=m) < (3 / np.pi) ** 0.5
 
 
 @pytest.mark.parametrize("n_rows", [2000, 50_000])

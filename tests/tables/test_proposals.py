@@ -308,3 +308,23 @@ def test_a_ledger_with_identifiers_is_read_over_the_rationals(tmp_path):
         assert table.encoding("QQ").names == ("net", "vat", "gross")
     with pytest.raises(InputError, match=r"[Ee]quations between numbers: field='QQ'"):
         table.encoding(2)
+
+
+@pytest.mark.parametrize("bad", ["abc", "a"])  # a typing error; the header of a second file
+@pytest.mark.parametrize("options", [{}, {"encode": "auto"}, {"columns": ["a"], "encode": "auto"}])
+def test_a_few_texts_among_numbers_are_shown_with_their_line(tmp_path, bad, options):
+    lines = ["a,b", *(f"{i}.25,{i}" for i in range(40)), f"{bad},7", *(f"9{i},1" for i in range(9))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=f"line 42, column 'a': '{bad}' is not a rational number"):
+        list(table.rows(table.encoding("QQ", **options)))
+
+
+def test_a_named_column_is_never_left_out(tmp_path):
+    lines = ["a,b", *(f"n{i},{i % 2}" for i in range(60))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="column 'a' is better left out: text with 60 different"):
+        table.encoding(2, columns=["a", "b"], encode="auto")
+    with pytest.warns(InputWarning, match="left out a"):
+        assert table.encoding(2, encode="auto").columns == ("b",)

@@ -53,7 +53,7 @@ class BitRows:
         n_words = -(-dim // 64)
         if array.shape[1] != n_words:
             raise InputError(f"dim={dim} needs {n_words} word(s) per row, got {array.shape[1]}")
-        array = np.ascontiguousarray(array)
+        array = np.require(array, requirements=("C", "A"))
         if dim % 64:
             stray = array[:, -1] >> np.uint64(dim % 64)
             if stray.any():

@@ -1,4 +1,4 @@
-"""Rows in internal form: append a column, blank out, sort, join pieces, iterate in chunks."""
+"""Rows in internal form: append a column, blank out, sort, walk in chunks."""
 
 from __future__ import annotations
 
@@ -60,11 +60,3 @@ def value_order(field: Field, rows: Rows, labels: Array | None = None) -> Array:
     """
     columns = list(field.matrix(rows).T)
     return np.lexsort(columns if labels is None else [*columns, labels])
-
-
-def stack_all(field: Field, parts: list[Rows]) -> Rows:
-    """Return rows that came in pieces as one."""
-    if len(parts) == 1:
-        return parts[0]
-    matrices = np.concatenate([field.matrix(part) for part in parts])
-    return field.wrap(matrices, width(parts[0]))

@@ -136,6 +136,7 @@ class DividedTable:
         if self.y is not None and self.y.shape != (n,):
             raise InputError(
                 f"there must be one label per row: {n} rows, y of shape {self.y.shape}"
+                f"{_column_of(y)}"
             )
         self._rest, self._groups = np.arange(n), None
         if groups is not None:
@@ -143,7 +144,7 @@ class DividedTable:
             if self._groups.shape != (n,) or len(names) < 4:
                 raise InputError(
                     f"groups must name one group per row, and at least 4 of them: {n} rows, "
-                    f"shape {np.shape(groups)}, {len(names)} groups"
+                    f"shape {np.shape(groups)}, {len(names)} groups{_column_of(groups)}"
                 )
         self.bootstrap = bool(bootstrap)
         self.caution = _BOOTSTRAP if self.bootstrap else HALVES
@@ -244,6 +245,11 @@ def stacked(first: Any, second: Any) -> Any:
     if all(isinstance(frame, nw.DataFrame) for frame in frames):
         return nw.concat(frames).to_native()
     return np.concatenate([np.asarray(first), np.asarray(second)])
+
+
+def _column_of(given: Any) -> str:
+    """Return what to give in place of the name of a column."""
+    return f"; give the column itself: table[{given!r}]" if isinstance(given, str) else ""
 
 
 def array_hash(array: Array | None) -> str | None:

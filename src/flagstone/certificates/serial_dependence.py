@@ -127,9 +127,11 @@ class SerialDependence:
         return self.beside >= _LEAST and self.beside - self.apart > 8 * noise
 
     def __str__(self) -> str:
-        share, chance = (100 * n / max(1, self.pairs) for n in (self.beside, self.apart))
-        equal = f"{share:.3g} % equal the row before them"
-        return f"rows repeat in runs: {equal}, where chance makes {chance:.3g} %"
+        beside, apart = (100 * n / max(1, self.pairs) for n in (self.beside, self.apart))
+        return (
+            f"rows repeat in runs: {beside:.3g} % equal the row before them, but only "
+            f"{apart:.3g} % the row {_APART} places before"
+        )
 
 
 def _equal(left: Array, right: Array) -> int:

@@ -20,14 +20,16 @@ from flagstone.cli.reader import RowReader
 from flagstone.cli.results import misfits_text, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
 from flagstone.disk import atomic_file, check_target
-from flagstone.errors import BottomError
+from flagstone.errors import BottomError, InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
 from flagstone.measurement import predict as predict_rows
 from flagstone.pipeline import Pipeline
 from flagstone.shards import ShardTask, predict_task
+from flagstone.store import ForeignFileError
 from flagstone.tables import Table
 from flagstone.tables.partitions import Partition
+from flagstone.text import left_out
 from flagstone.wording import counted
 
 
@@ -38,7 +40,7 @@ from flagstone.wording import counted
 def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
     tolerance, max_misfits = options.tolerance, options.max_misfits
-    found = load_finding(options.finding, options.seed)
+    found = _finding(options)
     frames = verb_module("frames", "saved", saved=found.provenance)
     if frames is not None and frames.reads(options):
         return int(frames.check(found, options))
@@ -64,7 +66,8 @@ def check(options: CheckOptions) -> int:
             }
         )
         return OK if ok else FAILED
-    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}")
+    unread = f", {number(rows.skipped)} {left_out(found.encoding)}" if rows.skipped else ""
+    print(f"{counted(rows.read, 'row')} checked against {found.fingerprint[:16]}{unread}")
     count, *told = misfits_text(replace(found, rows=rows), max_misfits)
     print(f"{count} break{'s' if misfits == 1 else ''} the rule")
     for line, n in equations or []:
@@ -75,6 +78,16 @@ def check(options: CheckOptions) -> int:
     verdict = "within" if ok else "more than"
     print(f"{'ok' if ok else 'FAILED'}: {verdict} the tolerance of {100 * tolerance:g} %")
     return OK if ok else FAILED
+
+
+def _finding(options: CheckOptions | PredictOptions) -> Finding:
+    """Load the finding; of a table in its place, say which comes first."""
+    try:
+        return load_finding(options.finding, options.seed)
+    except ForeignFileError as error:
+        if not any(file.endswith(".json") for file in options.files):
+            raise
+        raise InputError(f"{error}; the saved finding comes first, then the rows") from error
 
 
 def _count(
@@ -97,7 +110,7 @@ def _count(
 )
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
-    found, output = load_finding(options.finding, options.seed), options.output
+    found, output = _finding(options), options.output
     if output is not None:
         check_target(output, overwrite=options.force)
     table = open_tables(options.files, options, found.provenance.get("reading"))

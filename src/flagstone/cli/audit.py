@@ -31,7 +31,7 @@ from flagstone.cli.inputs import chosen_columns, open_source, open_tables
 from flagstone.cli.results import check_plot, refuse_inputs
 from flagstone.cli.verbs import AuditOptions
 from flagstone.disk import check_target
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.plots.style import need_matplotlib
 from flagstone.question import QUESTIONS, EquationsQuestion, SpanQuestion
 from flagstone.wording import counted
@@ -164,7 +164,10 @@ def _learner(text: str) -> Any:
     try:
         found = pkgutil.resolve_name(text)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"--learner {text} cannot be loaded: {error}") from error
+        module, _, name = text.partition(":")
+        hint = f"; give the module without its suffix: {module[:-3]}:{name}"
+        hint = hint if module.endswith(".py") else ""
+        raise InputError(f"--learner {text} cannot be loaded: {error}{hint}") from error
     if callable(getattr(found, "fit", None)) and not isinstance(found, type):
         return found
     try:
@@ -270,7 +273,14 @@ def _tradeoff(source: Any, options: AuditOptions) -> int:
 def _load(files: Sequence[str], table: AuditOptions, *, needs_label: bool) -> tuple[Any, Any]:
     if needs_label and table.label is None:
         raise UsageError("an audit of this estimator needs --label, the column of the labels")
-    source = open_source(files, table, EquationsQuestion() if needs_label else SpanQuestion())
+    try:
+        source = open_source(files, table, EquationsQuestion() if needs_label else SpanQuestion())
+    except InputError as error:
+        proposed = any(isinstance(arg, Parameter) and arg.name == "encode" for arg in error.args)
+        if table.learner is not None or not proposed:
+            raise
+        hint = ". To audit another kind of model on these columns: --learner module:name"
+        raise InputError(*error.args, hint) from error
     if source.table is None:
         raise InputError("an audit needs the rows themselves, not a flag")
     parts = [batch.matrix for batch in source.table.rows(source.encoding)]

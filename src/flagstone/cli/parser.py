@@ -265,7 +265,20 @@ class Verb:
                 raise HelpAsked(everything=word == "--help-all")
             else:
                 options.append(self._joined(word, left, known))
+        self._refuse_more(arguments)
         return [*options, "--", *arguments] if arguments else options
+
+    def _refuse_more(self, arguments: Sequence[str]) -> None:
+        """Refuse arguments that the verb does not take."""
+        takes = [found for found in self.options.values() if not found.names]
+        if len(arguments) <= len(takes) or any(found.many for found in takes):
+            return
+        extra = arguments[len(takes)]
+        inputs = [f for f in self.options.values() if f.names and f.group == INPUT]
+        names = [f.names[-1] for f in inputs if f.value == "FILE"]
+        hint = f"; did you mean {names[0]} {extra}?" if names else ""
+        wanted = " and ".join(found.value for found in takes) or "only options"
+        raise self._error(f"{self.name} takes {wanted}; {extra!r} is one argument too many{hint}")
 
     def _joined(self, word: str, left: Iterator[str], known: Mapping[str, Option]) -> str:
         """Return an option and its value as one word; the value may be the next word."""

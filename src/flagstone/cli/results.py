@@ -16,7 +16,7 @@ from flagstone.plots.style import need_matplotlib
 from flagstone.report import AnswerView, date_of, html_report, report_date
 from flagstone.store import pack_document
 from flagstone.tables import frame_masks, is_frames, misfit_lines
-from flagstone.text import left_out, next_step, promises, summary
+from flagstone.text import conditions, left_out, next_step, promises, summary
 from flagstone.wording import counted
 
 
@@ -82,7 +82,7 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
             lines.append(("" if i else "promises", safe(text)))
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
-        lines += [("condition", safe(text)) for text in finding.promises.setup.conditions]
+        lines += [("condition", safe(text)) for text in conditions(finding.promises)]
         drawn = number(finding.promises.setup.threshold)
         lines.append(("threshold", f"{drawn} from {finding.promises.setup.window}"))
     rows = finding.rows
@@ -100,9 +100,9 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]
-        text = f"{len(kept)} kept, seen {_times(kept)}" if kept else "none kept"
+        text = f"{len(kept)} kept, in {_sets(kept)}" if kept else "none kept"
         if lost:
-            text += f"; {len(lost)} left out, seen {_times(lost)}"
+            text += f"; {len(lost)} left out, in {_sets(lost)}"
         lines.append(("directions", text))
     if finding.seed is not None:
         share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""
@@ -140,9 +140,9 @@ def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:
     return f"{text}: {', '.join(parts)}{more}"
 
 
-def _times(counts: Sequence[int]) -> str:
+def _sets(counts: Sequence[int]) -> str:
     low, high = min(counts), max(counts)
-    return counted(high, "time") if low == high else f"{number(low)} to {number(high)} times"
+    return counted(high, "set") if low == high else f"{number(low)} to {number(high)} sets"
 
 
 def output_paths(options: OutputOptions) -> list[str]:

@@ -422,7 +422,7 @@ class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
 
     files: Sequence[str] = option(FILES)
     show_as: str | None = option(
-        "--as NAME", "Print it as " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
+        "--as NAME", "Print " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
     )
     seed: str | None = option(SEED)
     strict: bool = option(
@@ -590,7 +590,7 @@ class PilotOptions:
         "flagstone plan --dim 20 --rho 0.05 --for constraints",
         "flagstone plan --pilot examples/frames.txt -f bits --seed 7 --max-rows 600 "
         "-o protocol.json",
-        "flagstone constraints examples/frames.txt --protocol protocol.json",
+        "flagstone show protocol.json",
     ),
     common=(
         "--pilot --format --field --for --dim --rho --eps --contamination --max-rows "

@@ -12,7 +12,7 @@ import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone.algebra import Array, BitRows, Field, Rows, as_field
-from flagstone.encoding._column import ColumnEncoder, Element, Levels
+from flagstone.encoding._column import ColumnEncoder, Element, Levels, number_text
 from flagstone.encoding._entries import BadEntry, texts
 from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError
@@ -118,7 +118,7 @@ class Encoding:
         A rule may take a value without a label: it is then written as the element.
         """
         named = dict(enumerate(self.labels or ()))
-        return [named.get(v, self.field.format(v)) for v in elements.tolist()]
+        return [named.get(v, number_text(self.field, v)) for v in elements.tolist()]
 
     def without_label(self) -> Encoding:
         """Return the encoding of the features alone."""

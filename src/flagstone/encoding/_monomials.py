@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from flagstone.algebra.fields import Field, Rows, width
-from flagstone.algebra.lift import chunks, stack_all
+from flagstone.algebra.lift import chunks
 from flagstone.checks import checked_integer
 from flagstone.errors import InputError, Parameter
 
@@ -144,7 +144,7 @@ class Monomials:
         assert width(rows) == len(self.names)
         self.check_memory(len(rows))
         pieces = list(chunks(len(rows), len(self.terms))) or [slice(0, 0)]
-        return stack_all(self.field, [self._products(rows[piece]) for piece in pieces])
+        return self.field.stack(*(self._products(rows[piece]) for piece in pieces))
 
     def _products(self, rows: Rows) -> Rows:
         F, table = self.field, self.field.array(rows)

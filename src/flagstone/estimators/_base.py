@@ -250,7 +250,9 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         elif confidence is not None:
             finding = finding.with_counts(measure(finding, *counted))
         self._finding = finding
-        if finding.is_empty or finding.answer.is_bottom or finding.credibility.too_few:
+        known = finding.credibility
+        unfit = known.support == "none" and not known.has_few_rows
+        if finding.is_empty or finding.answer.is_bottom or known.too_few or unfit:
             warnings.warn(ReplicabilityWarning(*self._emptiness), stacklevel=3)
 
     @property
@@ -261,7 +263,10 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             return [f"{finding.title}; ", *KEEP_MORE]
         if finding.answer.is_bottom:
             return [f"{finding.title}: the answer is ⊥"]
-        return [f"{finding.headline}; more rows help, another window does not"]
+        if finding.credibility.too_few:
+            return [f"{finding.headline}; more rows help, another window does not"]
+        told = "" if finding.caution is None else f"; {finding.caution}"
+        return [f"{finding.headline}{told}; ", *KEEP_MORE]
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_begun
@@ -426,10 +431,12 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         question, field, degree = self.asks()[0], self._field, self._degree
         if (finding.question, finding.field) != (question, field):
+            kind = finding.question.estimator
+            of_field = "" if finding.field == field else f", field={finding.field.name!r}"
             raise InputError(
                 f"the finding answers {finding.question!r} over {finding.field}, but this "
-                f"{type(self).__name__} asks {question!r} over {field}; adopt it by a "
-                f"{finding.question.estimator} with its parameters"
+                f"{type(self).__name__} asks {question!r} over {field}; adopt it by "
+                f"{'an' if kind[0] in 'AE' else 'a'} {kind} with its parameters{of_field}"
             )
         if finding.encoding.degree != degree:
             raise InputError(

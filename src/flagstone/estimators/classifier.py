@@ -165,6 +165,20 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
             self._take(X, y, sample_weight, weights_count_rows, classes)
         return self
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose label is predicted (the accuracy).
+
+        Over QQ equal numbers are equal labels, however they are written: "12.50" and 25/2.
+        """
+        if as_field(self.field).order is not None or not isinstance(
+            getattr(self, "_coder", None), LabelCoder
+        ):
+            return float(super().score(X, y, sample_weight))
+        predicted = self.predict(X)
+        labels = self._coder.encode(self._labels(y, len(predicted)))
+        hits = np.asarray(labels == self._coder.encode(predicted), dtype=float)
+        return float(np.average(hits, weights=sample_weight))
+
     def _labels(self, y: Any, n_rows: int) -> Array:
         return label_vector(y, n_rows, type(self).__name__)
 

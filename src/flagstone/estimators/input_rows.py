@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.algebra.bitrows import BitRows
 from flagstone.algebra.fields import Array, Field, Rows, as_table
-from flagstone.algebra.lift import chunks, stack_all
+from flagstone.algebra.lift import chunks
 from flagstone.checks import checked_weights, shown
 from flagstone.errors import EntryTypeError, InputError, InputWarning
 from flagstone.exact import exact_array, exact_rational
@@ -48,7 +48,7 @@ def table_rows(
         for piece in chunks(*table.shape):
             offset = piece.start
             parts.append(field.rows(table[piece].toarray(), reduce=reduce))
-        return stack_all(field, parts)
+        return field.stack(*parts)
     except InputError as error:
         raise _placed(error, estimator, offset) from None
 
@@ -86,6 +86,7 @@ def plain_table(X: Any) -> Any:
     """
     if X is None or isinstance(X, (str, dict)):
         hint = "; pass pandas.DataFrame(X)" if isinstance(X, dict) else ""
+        hint = "; pass pandas.read_csv(X), say" if isinstance(X, str) else hint
         raise InputError(f"X must be a table of rows, got {shown(X)}{hint}")
     refuse_masked(X, "X")
     if isinstance(X, np.ndarray):
@@ -189,10 +190,11 @@ def _placed(error: InputError, estimator: BaseEstimator, offset: int) -> InputEr
         names = getattr(estimator, "feature_names_in_", None)
         known = "" if names is None else f" ({names[column]!r})"
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
-    me = type(estimator).__name__
+    me, field = type(estimator).__name__, getattr(estimator, "field", 2)
+    encoder = "FieldEncoder()" if field == 2 else f"FieldEncoder(field={field!r})"
     if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
         text += " (an argument must be turned from a string, say, into a number): "
-        text += f"make_pipeline(FieldEncoder(), {me}(...))"
+        text += f"make_pipeline({encoder}, {me}(...))"
     elif "is not in GF" in text or "is not a whole number" in text:
-        text += f"; make_pipeline(FieldEncoder(), {me}(...)) encodes other numbers"
+        text += f"; make_pipeline({encoder}, {me}(...)) encodes other numbers"
     return type(error)(text)

@@ -50,7 +50,7 @@ def ruled(pattern: str) -> list[tuple[str, str]]:
         if start not in hidden:
             lines += [("byte", numbers.rstrip()), ("" if start else "pattern", shown.rstrip())]
         elif start == hidden[0]:
-            lines.append(("", f"… bytes {start}..{hidden[-1] + per_line - 1}: --json, --report"))
+            lines.append(("", f"… bytes {start}..{hidden[-1] + per_line - 1} are left out"))
     return lines
 
 

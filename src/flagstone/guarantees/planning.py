@@ -87,7 +87,16 @@ class Plan:
         return f"Rows of dimension {self.dim} over {self.field}: {asked}"
 
     def _notes(self) -> list[str]:
-        notes = []
+        future = " (for future rows: delta)" if self.delta is None else ""
+        notes = [
+            "for every distribution, with independent rows: two samples disagree with probability "
+            f"at most rho; at most eps of the rows of a sample are left out{future}"
+        ]
+        if self.contamination and self.delta is None:
+            notes.append(
+                "damaged rows, fewer than first t, add nothing to the answer; at exactly the "
+                "stated share about half of all samples have more (with delta there is room)"
+            )
         if self.delta is not None:
             notes.append(
                 "ours: with probability 1 - delta at most eps of future rows lie outside the "
@@ -111,8 +120,8 @@ class Plan:
             )
         if self.contamination and self.delta is not None:
             notes.append(
-                "first t has room for more outliers than the stated share, which half of all "
-                "samples have: pass it as t_min, and t_max = first t + T - 1"
+                "first t leaves room for more damaged rows than the stated share, since about half "
+                "of all samples have more: pass it as t_min, and t_max = first t + T - 1"
             )
         if any(entry.rows is None for entry in self.entries) and self.contamination:
             heavy = "d(d+1)/2" if self.delta is None else "d²"
@@ -218,6 +227,8 @@ def plan(
     heavy (sharp)      53,760,000,000       25,600,000        1
     index                 205,332,000        1,026,660        1
     <BLANKLINE>
+    · for every distribution, with independent rows: two samples disagree with probability at most \
+rho; at most eps of the rows of a sample are left out (for future rows: delta)
     · paper (printed): its proof uses half the true sensitivity; S16 proves the theorem
     """
     d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)

@@ -50,9 +50,10 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
     """A parity learner with pure differential privacy, for comparison only.
 
     The learner of [KLNRS11]_, which the paper sets beside replicable learning: it protects
-    every single row, but two runs on fresh samples need not agree, and its need for rows grows
-    with d·ln(1/δ)/α where that of :class:`ParityClassifier` grows with ln(1/δ) alone. Meant
-    for experiments on this difference, not for protecting anybody's data.
+    every single row, but two runs on fresh samples need not agree. Confidence 1 − δ multiplies
+    its rows, about d·ln(1/δ)/(εα), where it adds ln(1/δ)/ε to those of
+    :class:`ParityClassifier`. Meant for experiments on this difference, not for protecting
+    anybody's data.
 
     The base learner answers ⊥ with probability ½; otherwise it keeps each row with probability
     p = (e^α − 1)/(q + e^α − 1), the largest that is private, and returns a uniform solution of the
@@ -98,6 +99,11 @@ class PrivateParityClassifier(RuleReader, ClassifierMixin, BaseEstimator):  # ty
     attributes and all predictions are α-differentially private with respect to exchanging one
     row; the number of rows is public. No flag, margin, count or other function of the data is
     kept. Running time is not kept secret.
+
+    Privacy needs no number of rows; accuracy does. On realizable data the rule errs on at most ε
+    of future rows with probability 1 − δ from ``(K + 1)·max(s, h)`` rows on, by
+    :func:`~flagstone.guarantees.private_sizes` (docs/theory/learners.md, S29). With fewer rows
+    nothing is said of errors. The learner is not told ε, so it cannot warn.
 
     See Also
     --------

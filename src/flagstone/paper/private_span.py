@@ -31,7 +31,8 @@ class PrivateSpan:
     alpha, delta : float
         Of differential privacy, for one replaced row; the number of rows is public.
     rho : float
-        Two samples of this many rows, with the same seed, disagree with at most this probability.
+        Two samples of this many rows, with the same seed, disagree with at most this probability;
+        1 or more says nothing.
     threshold : int
         Drawn by the published coins from {start + 1..start + length}.
     start, length : int
@@ -67,7 +68,9 @@ def private_span(
     alpha, delta : float
         The privacy that is promised.
     length : int
-        T, the number of thresholds: a longer window is more replicable, and covers less.
+        T, the number of thresholds: a longer window is more replicable, and covers less. See
+        :func:`~flagstone.guarantees.private_span_rho` and
+        :func:`~flagstone.guarantees.private_span_rows`.
     random_state : int or str
         The published seed, for the threshold.
     field : Field, int or str, default=2

@@ -109,12 +109,15 @@ def _past_the_end(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[st
     if rule.t_min is not None:
         return [text, ": give a smaller ", Parameter("t_min")]
     c = float(rule.contamination)
+    if c * flag.rank < 1:  # of many rows, the sets would reach past the window
+        return [f"{text}: too few rows for this ", Parameter("contamination"), "; more rows help"]
     return [
         f"{text}. A set takes up to rank many rows, so ",
         Parameter("contamination"),
         f" × rank must stay below 1 (here {c:g} × {flag.rank} = {c * flag.rank:g}): give a smaller "
         "one, or the first threshold outright as ",
         Parameter("t_min"),
+        " of the rule",
     ]
 
 

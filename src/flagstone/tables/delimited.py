@@ -215,7 +215,8 @@ class DelimitedReader(Reader):
                 if bare:
                     yield number, next(csv.reader([bare], delimiter=self.delimiter))
         except UnicodeDecodeError:
-            self.fail(f"line {number}", "is not UTF-8 text")
+            remedy = f"convert the file first (of Latin-1: iconv -f latin1 -t utf-8 {self.path})"
+            self.fail(f"line {number}", f"is not UTF-8 text; {remedy}")
         except csv.Error as error:
             reason = "a carriage return stands outside quotes; lines must end in \\n or \\r\\n"
             reason = reason if "new-line" in str(error) else f"cannot be read ({error})"

@@ -42,6 +42,8 @@ _LISTED = 5
 _MANY = 100
 #: Fields for labels of up to this many values.
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+#: A column is of numbers where at most this share of its different entries are not.
+_TYPING_ERRORS = 0.1
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
 #: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
@@ -194,6 +196,11 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     if _are_grouped(values):
         reason = f"text such as {shown(different[0])}: write numbers as 1234.56, without separators"
         return Proposal(column, None, reason)
+    others = [text for text in different if field.order is None and not is_rational(text)]
+    if others and len(others) <= _TYPING_ERRORS * len(different):
+        # reading it names the row of the first entry that is not a number
+        reason = f"numbers, except for entries such as {shown(others[0])}"
+        return Proposal(column, Element(column), reason)
     reason = f"text with {len(different):,} different values, like an identifier"
     return Proposal(column, None, reason)
 

@@ -275,7 +275,7 @@ class Table:
                 raise InputError(f"{self.files[0]}: ", *problem)
             if encoder is None and unnamed and name != label:
                 left_out.append(proposal)
-            elif not (encoder and encoder.is_plain) and given[name] is None:
+            elif encoder is None or (not encoder.is_plain and given[name] is None):
                 refused.append(proposal)
         if refused:
             frames = next((e for e in encoders.values() if e.holds_frames), None)

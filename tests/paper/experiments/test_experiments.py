@@ -435,7 +435,7 @@ def test_instability_counts_are_spans(results):
         assert weights.sum() == 8
     for row in rows_of(results, "instability", law="blocks"):
         assert row["same_span_low"] <= row["same_span"] <= row["same_span_high"]
-        if row["proposition_holds"]:
+        if row["in_printed_range"]:
             assert row["same_span_product"] < 0.1
             assert row["dimension_gap"] > 0.5 * math.sqrt(16)
 

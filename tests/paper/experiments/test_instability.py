@@ -49,7 +49,7 @@ def test_the_proposition_speaks_of_at_most_half_of_two_to_the_side(dim):
     for log2_m in range(side + 2):
         row = measure({"law": "blocks", "dim": dim, "log2_m": log2_m}, pairs=2)
         assert row["m"] == 2**log2_m
-        assert row["proposition_holds"] == (log2_m <= side - 1)
+        assert row["in_printed_range"] == (log2_m <= side - 1)
 
 
 def test_rates_of_blocks_are_those_of_all_samples_listed():

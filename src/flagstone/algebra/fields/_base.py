@@ -167,9 +167,11 @@ class Field(ABC):
     def empty(self, n_rows: int, dim: int) -> Rows:
         """Return all-zero rows in internal form."""
 
-    def stack(self, first: Rows, second: Rows) -> Rows:
-        """Put the rows of the second below those of the first."""
-        return self.wrap(np.concatenate([self.matrix(first), self.matrix(second)]), width(first))
+    def stack(self, *parts: Rows) -> Rows:
+        """Put rows below each other."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.wrap(np.concatenate([self.matrix(part) for part in parts]), width(parts[0]))
 
     def format(self, value: Any) -> str:
         """Return the text of one element."""
@@ -272,9 +274,9 @@ class Field(ABC):
         Z, cz = self.kernel.merge(dim, self.matrix(X), cx, self.matrix(Y), cy)
         return self.wrap(Z, dim), cz
 
-    @abstractmethod
     def nonzero(self, rows: Rows) -> Array:
         """Say of each row whether it has a non-zero entry."""
+        return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
 
     def matrix(self, rows: Rows) -> Array:
         """Return rows as the array that kernels take."""

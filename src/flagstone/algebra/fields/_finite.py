@@ -50,7 +50,7 @@ class FiniteField(Field):
                 name,
                 f"which is not in {self.name}; entries must be 0..{self.order - 1}",
             )
-        return np.ascontiguousarray(whole, dtype=self.dtype)
+        return np.require(whole, self.dtype, ("C", "A"))
 
     def add(self, a: Any, b: Any) -> Array:
         return self._elements.add(a, b)
@@ -71,6 +71,3 @@ class FiniteField(Field):
         """Arithmetic on arrays, entry by entry."""
         p, k = self.characteristic, self.degree
         return ArrayField(p, k, () if k == 1 else CONWAY[p, k])
-
-    def nonzero(self, rows: Rows) -> Array:
-        return np.asarray(self.matrix(rows).any(axis=1))

@@ -60,7 +60,8 @@ class RationalField(Field):
             except ValueError as error:
                 fail_value(table, flat, name, f"which {error}")
         if isinstance(value, (float, np.floating)):
-            fail_value(table, flat, name, _BINARY_FLOAT)
+            infinite = "an infinite value; correct it, or drop the row first"
+            fail_value(table, flat, name, infinite if np.isinf(value) else _BINARY_FLOAT)
         return fail_value(
             table,
             flat,
@@ -80,9 +81,6 @@ class RationalField(Field):
 
     def inv(self, a: Any) -> Array:
         return np.asarray(Fraction(1) / np.asarray(a, object), object)
-
-    def nonzero(self, rows: Rows) -> Array:
-        return np.asarray((self.matrix(rows) != 0).any(axis=1), dtype=bool)
 
     @property
     def kernel(self) -> Any:

@@ -54,7 +54,9 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
     if (rows != rows[0]).any(axis=0).sum() > MOST_COLUMNS:
         return None
     names = [f"x{i}" for i in range(rows.shape[1])]
-    n_free, tries = _n_free(names, rows), 0
+    n_free, tries, searched = _n_free(names, rows), 0, 0
+    # of few frames the second space of the flag is small by chance, whatever the field
+    is_small_by_chance = len(rows) < 2 * int((rows != rows[0]).any(axis=0).sum())
     for first in range(0, rows.shape[1] - 7, 8):
         byte = f"b{first // 8}"
         fields = ((byte, 0, 8), (f"{byte}.7..{byte}.4", 0, 4), (f"{byte}.3..{byte}.0", 4, 8))
@@ -67,7 +69,9 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
             enough = n_free - int(math.log2(len(numbers))) - _FEWEST_BITS
             frequent = [case_of(rows, field) == n for n in numbers[np.argsort(-counts)[:2]]]
             parts = [rows[which] for which in frequent]
-            if _n_free(names, rows, field) <= enough:
+            may_search = not is_small_by_chance or searched < _TRIES
+            if may_search and _n_free(names, rows, field) <= enough:
+                searched += 1
                 digests = search(names, rows, cases=field)
                 if any(_fits_all(digest, parts) for digest in digests):
                     return name, True

@@ -6,7 +6,8 @@ span misses one direction with probability ≈ 0.37.
 
 A span of unit vectors is the set of those seen, so a pair is compared through its counts. The
 curves treat the unit vectors as seen independently: the product of the chances to be seen in both
-samples or in neither, which reaches where no simulation can.
+samples or in neither, an approximation that reaches where no simulation can. `in_printed_range`
+is m ≤ 2^(√d − 1), the paper's range; S39 proves the bound for √d ≤ m ≤ √d·2^√d.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Instability(Experiment):
                 "law": "blocks",
                 "dim": dim,
                 "m": m,
-                "proposition_holds": m <= 2.0 ** (math.isqrt(dim) - 1),
+                "in_printed_range": m <= 2.0 ** (math.isqrt(dim) - 1),
                 "pairs": self.pairs,
                 "same_span": equal / self.pairs,
                 "same_span_low": low,
@@ -128,8 +129,8 @@ class Instability(Experiment):
         axes[0].set(yscale="log", ylabel="Pr[equal spans]")
         axes[0].set_ylim(top=10)
         note: Any = {"transform": axes[0].transAxes, "ha": "right", "fontsize": 6.5}
-        axes[0].text(0.98, 0.62, "points: measured\nlines: product formula", **note)
-        end = r"(dotted: $m=2^{\sqrt{d}-1}$, end of the proposition)"
+        axes[0].text(0.98, 0.62, "points: measured\nlines: if seen independently", **note)
+        end = r"(dotted: $m=2^{\sqrt{d}-1}$, end of the printed range)"
         caption(axes[0], rf"$\sqrt{{d}}$ blocks {end}")
         axes[1].set_ylabel(r"dimension gap $/\sqrt{d}$")
         axes[1].set_ylim(bottom=0)
