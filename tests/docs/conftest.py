@@ -28,6 +28,16 @@ def can_log(n: int) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def tyre_sensor(n: int) -> tuple[str, str]:
+    """Return frames in Manchester code after a preamble and a sync word, and without these."""
+    coded = []
+    for frame in frames(n, 5).split():
+        bits = f"{int(frame, 16):048b}"
+        coded.append("".join("10" if bit == "1" else "01" for bit in bits))
+    air = ("01" * (8 + i % 5) + f"{0xF0F3:016b}{bits}\n" for i, bits in enumerate(coded))
+    return "".join(air), "".join(f"{int(bits, 2):024x}\n" for bits in coded)
+
+
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory) -> Path:
     """A folder with the examples, and with every file that a page names without making it."""
@@ -40,6 +50,8 @@ def shelf(tmp_path_factory) -> Path:
         for part in range(2):
             (folder / name / f"{part}.hex").write_text(frames(1500, 10 * number + part))
     (folder / "can.log").write_text(can_log(600))
+    (folder / "tyre.txt").write_text(tyre_sensor(300)[0])
+    (folder / "aligned.hex").write_text(tyre_sensor(300)[1])
     table = "a,b,c,fault\n" + "".join(
         f"{i & 1},{i >> 1 & 1},{i >> 2 & 1},{(i ^ i >> 2) & 1}\n" for i in range(400)
     )

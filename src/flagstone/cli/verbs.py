@@ -407,8 +407,8 @@ class CaptureOptions:
     "flagstone.frames.cli:command",
     "Answer",
     (
-        "flagstone frames examples/frames.txt --contamination .01 --seed 7 -o digest.json",
-        "flagstone frames digest.json --as masks",
+        "flagstone frames examples/sensor.hex --seed 7 -o digest.json",
+        "flagstone frames digest.json --as c",
     ),
     common="--format --by --where --decode --as --report --output",
     json_keys=keys.FINDING_KEYS | keys.FRAME_KEYS | keys.GROUP_KEYS,

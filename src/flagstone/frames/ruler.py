@@ -11,6 +11,8 @@ from flagstone.frames.digests.digest import runs
 _BYTES, _DIGIT_BYTES = 8, 16
 #: Longer patterns are written in hexadecimal digits.
 _LONGEST = 2 * 8 * _BYTES
+#: The most bytes of a frame that is written as a whole; of longer ones, the marks that are shown.
+_LONGEST_FRAME, _MOST_MARKS = 32, 4
 #: The most lines of a pattern, and how many of these are its first.
 _LINES, _FIRST = 5, 3
 
@@ -71,6 +73,28 @@ def marked(bits: str, marks: Collection[int]) -> str:
         here = any(start <= i < start + 8 for i in marks)
         cells.append(f"[{digits}]" if here else digits)
     return " ".join(cells)
+
+
+def shortened(frame: str) -> str:
+    """Return a long frame with its first bytes, the marked ones, and those beside them.
+
+    >>> shortened("2d [51] 07")
+    '2d [51] 07'
+    >>> shortened("2d " * 50 + "[51]" + " 07" * 49)
+    '2d 2d 2d 2d … 2d [51] 07 …'
+    """
+    cells = frame.split(" ")
+    if len(cells) <= _LONGEST_FRAME:
+        return frame
+    marks = [i for i, cell in enumerate(cells) if "[" in cell][:_MOST_MARKS]
+    shown = {*range(4), *(i for mark in marks for i in (mark - 1, mark, mark + 1))}
+    parts = []
+    for i, cell in enumerate(cells):
+        if i in shown:
+            parts.append(cell)
+        elif i - 1 in shown:
+            parts.append("…")
+    return " ".join(parts)
 
 
 def bit_text(column: int) -> str:

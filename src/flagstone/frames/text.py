@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from flagstone.frames.digests import MOST_COLUMNS, Digest
+from flagstone.frames.digests.crc import also_called
 from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import as_options, in_bytes, place_text
 from flagstone.frames.strength import candidate_bits
@@ -13,13 +16,16 @@ from flagstone.wording import counted
 
 #: The most equations that are listed where no digest explains them.
 _LISTED = 8
+#: Digests of eight bits are found in this many different frames; these are counted in few frames.
+_FEWEST, _COUNTED = 12, 10_000
 Line = tuple[str, str]
 
 
 def digest_text(found: Study, digest: Digest) -> str:
     """Return the name of a digest and its place."""
     places = columns_of(found.finding.encoding.names, digest.columns)
-    return f"{in_bytes(digest.name or 'check bits without a known name')}, in {place_text(places)}"
+    name = also_called(digest.name or "check bits without a known name")
+    return f"{in_bytes(name)}, in {place_text(places)}"
 
 
 def headline(found: Study) -> str:
@@ -43,6 +49,10 @@ def digest_lines(found: Study) -> list[Line]:
     if not len(found.rows) and not found.analysis.looked:
         return [("digest", "not looked for: the frames were not read")]
     lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))
+    n = len(np.unique(found.rows, axis=0)) if len(found.rows) < _COUNTED else _FEWEST
+    if 0 < n < _FEWEST:
+        said = f"{counted(n, 'different frame')} may be too few to show one"
+        lines.append(("", f"{said}: capture at least {_FEWEST}"))
     answer: Any = found.finding.answer
     texts = list(answer.lines) if found.finding.is_answer else []  # a few rows obey much by chance
     known = [text for text, row in zip(texts, answer.shown[:, :-1], strict=False) if row.sum() > 1]
@@ -64,7 +74,7 @@ def _digest(digest: Digest, found: Study) -> list[Line]:
     said = f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"
     if len(found.rows):
         n, w = found.different_frames(digest), len(digest.columns)
-        said += f": {n:,} different ones × {w} bits = {n * w:,} bits"
+        said += f": {n:,} different ones × {counted(w, 'bit')} = {counted(n * w, 'bit')}"
         said += f", against 2^{candidate_bits(digest)} candidates"
     return [*lines, ("  evidence", said)]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.frames.captures.frames import damaged, device, mixed
-from tests.frames.cli.captured import SEED, with_crc, write
+from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
+from tests.frames.digests import oracle
 
 
 @pytest.fixture
@@ -192,3 +193,35 @@ def test_a_counter_that_changes_the_constant_is_said(run, place):
 def test_ids_with_different_checks_are_said(run, log):
     done = run("frames", log, "--seed", "1", "--where", "id!=0x123")
     assert "! each value of id has a digest of its own: add --by id" in done.out
+
+
+def test_frames_that_differ_only_in_their_data_are_not_said_to_be_types(run, place):
+    """What --by type puts together again is no reason to advise it."""
+    rng = np.random.default_rng(11)
+    bits = rng.integers(0, 2, (1200, 40), dtype=np.uint8)
+    related = bits[:, 8:24] @ rng.integers(0, 2, (16, 8)) % 2
+    bits[:, 24:32] = np.where(bits[:, :1], related, bits[:, 24:32])
+    payload = np.packbits(bits, axis=1)
+    checks = [oracle.crc(data, KNOWN["CRC-8/SMBUS"]) for data in payload.tolist()]
+    name = write(place, "one.hex", oracle.frames(payload, checks, 8))
+    assert json.loads(run("frames", name, *SEED, "--json").out)["types"] != []
+    assert run("frames", name, "--by", "type", *SEED).out.startswith("1 group by type")
+    assert "--by type" not in run("frames", name, *SEED).out
+
+
+def test_a_log_of_many_ids_says_how_to_look_at_one(run, place):
+    """Most ids of a CAN log have no digest, also the most frequent one."""
+    rng = np.random.default_rng(12)
+    rows = [(0x100, row) for row in rng.integers(0, 2, size=(400, 48), dtype=np.uint8)]
+    rows += [(0x229, row) for row in with_crc(rng, 200)]
+    lines = [f"(1.0) can0 {i:03X}#{np.packbits(row).tobytes().hex()}\n" for i, row in rows]
+    (place / "log.txt").write_text("".join(lines))
+    assert "! frames of 2 values of id together: add --by id" in run("frames", "log.txt").out
+    assert "together" not in run("frames", "log.txt", "--where", "id=0x100").out
+    found = json.loads(run("frames", "log.txt", "--by", "id", *SEED, "--json").out)["groups"]
+    assert [len(group["digest"]) for group in found] == [0, 1]
+    lines = [line.replace("100#", f"{0x100 + i % 70:03X}#") for i, line in enumerate(lines)]
+    (place / "many.txt").write_text("".join(lines))
+    said = run("frames", "many.txt").out
+    assert "! frames of 71 values of id together: add --where id=0x229, or another" in said
+    assert run("frames", "many.txt", "--where", "id=0x229").code == 0

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.frames.captures.samples import REFUSED, SAMPLES, Sample
-from tests.frames.cli.captured import SEED, with_crc, write
+from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
+from tests.frames.digests import oracle
 
 
 def digits(X):
@@ -121,6 +122,37 @@ def test_misaligned_frames_begin_after_the_sync_word(run, place, frames):
     assert cut["capture"]["lengths"][0][0] == 48
 
 
+def test_aligned_frames_are_written_before_they_are_decoded(run, place):
+    """A tyre sensor: a sync word that is no Manchester code, before data that are."""
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 256, (300, 7))
+    ids = [[0x1A, 0x2B, 0x3C, 0x4D], [0x9F, 0x3E, 2, 0x11], [0, 0xA1, 0xB2, 0xC3]]
+    data[:, :4] = np.array(ids)[rng.integers(0, 3, 300)]
+    checks = [oracle.crc(one, KNOWN["CRC-8/SMBUS"]) for one in data.tolist()]
+    X = oracle.frames(data, checks, 8)
+    lines = []
+    for row in np.stack([1 - X, X], axis=2).reshape(300, -1).tolist():
+        line = "01" * int(rng.integers(10, 20)) + "1111000011110011" + "".join(map(str, row))
+        lines.append(line + "0" * (-len(line) % 4))
+    (place / "air.bits").write_text("\n".join(lines) + "\n")
+    unaligned = run("frames", "air.bits", *SEED).out
+    assert "! frames may be misaligned: try --sync f0f3 --truncate" in unaligned
+    assert "--by b" not in unaligned  # their bytes mean nothing
+    aligned = ["frames", "air.bits", *SEED, "--sync", "f0f3", "--truncate"]
+    said = run(*aligned).out
+    assert "write these frames (--as hex > aligned.hex), and try --decode manchester" in said
+    wrong = run(*aligned, "--decode", "manchester")
+    assert wrong.code == 2
+    assert "--sync f0f3 is in the frames before decoding, and in none after it" in wrong.err
+    assert "--as hex > aligned.hex, without --decode" in wrong.err
+    absent = run("frames", "air.bits", "--sync", "beef", "--decode", "manchester")
+    assert "--sync beef is in none of the frames" in absent.err
+    (place / "aligned.hex").write_text(run(*aligned, "--as", "hex").out)
+    done = run("frames", "aligned.hex", "--decode", "manchester", *SEED, "--json")
+    assert names(done) == ["CRC-8/SMBUS"]
+    assert json.loads(done.out)["capture"]["lengths"] == [[64, 300]]
+
+
 def test_frames_of_other_lengths_are_said(run, place, frames):
     (place / "mixed.hex").write_text("\n".join([*digits(frames), "2d51", "2d51"]) + "\n")
     done = run("frames", "mixed.hex", *SEED)
@@ -132,6 +164,13 @@ def test_frames_of_other_lengths_are_said(run, place, frames):
     none = run("frames", "mixed.hex", "--length", "24")
     assert none.code == 2
     assert "--length 24 is no length here: 300 frames of 48 bits, 2 of 16" in none.err
+
+
+def test_the_place_of_a_frame_without_a_digit_is_said(run, place, frames):
+    lines = digits(frames)
+    (place / "odd.hex").write_text("\n".join([*lines[:10], lines[10][:-1], *lines[11:]]) + "\n")
+    said = run("frames", "odd.hex", *SEED).out
+    assert "! 1 frame of other lengths (1 frame of 44 bits), odd.hex line 11, not counted" in said
 
 
 def test_frames_are_kept_by_value(run, place, frames):

@@ -64,6 +64,31 @@ def test_few_rows_show_no_equations(run, place):
     assert "equations" not in labelled(run("frames", write(place, "few.hex", few)).out)
 
 
+@pytest.mark.parametrize(("n", "few"), [(3, True), (30, False)])
+def test_few_frames_are_said_where_no_digest_is_found(run, place, n, few):
+    X = np.random.default_rng(6).integers(0, 2, size=(n, 40), dtype=np.uint8)
+    X = np.concatenate([X, X])  # repeated frames count once
+    said = run("frames", write(place, "few.hex", X), *SEED).out
+    assert ("3 different frames may be too few to show one: capture at least 12" in said) == few
+    assert ("too few" in said) == few
+
+
+def test_long_damaged_frames_are_cut_to_what_is_wrong(run, place):
+    X = with_crc(np.random.default_rng(7), 200, before=(0x2D,) * 90)
+    X[3, [8 * 92, 8 * 93]] ^= 1  # no single bit repairs it
+    X[4, 8 * 60] ^= 1
+    X[4, 8 * 92] ^= 1
+    done = run("frames", write(place, "long.hex", X), *SEED)
+    lines = [line.split(": ")[1] for line in done.out.split("\n") if line[12:].startswith("long")]
+    assert lines == ["2d 2d 2d 2d …", "2d 2d 2d 2d … 2d [ad] 2d …"]
+
+
+def test_common_names_of_a_crc_are_said(run, place):
+    X = with_crc(np.random.default_rng(8), 200, "CRC-16/IBM-3740")
+    said = labelled(run("frames", write(place, "f.hex", X), *SEED).out)
+    assert said["digest"] == ["CRC-16/IBM-3740 (CRC-16/CCITT-FALSE), in bytes 5..6"]
+
+
 def test_promises_are_said_where_they_are_asked_for(run, capture):
     said = labelled(run("frames", capture, *SEED, "--promises").out)
     assert {"promises", "threshold", "directions"} <= said.keys()
@@ -158,6 +183,15 @@ def test_a_finding_holds_no_frames(run, capture):
         assert done.code == 2
         assert "m.json is a finding" in done.err
     assert "a finding holds none" in run("frames", "m.json", "--as", "bitbench").err
+
+
+def test_two_findings_are_for_compare(run, capture):
+    for name in ("a.json", "b.json"):
+        run("frames", capture, *SEED, "-o", name)
+    for files in (("a.json", "b.json"), (capture, "a.json")):
+        done = run("frames", *files)
+        assert done.code == 2
+        assert "a.json is a finding: frames shows one at a time, and compare holds two" in done.err
 
 
 def test_chosen_check_bits(run, capture):

@@ -86,6 +86,29 @@ def test_data_after_the_check():
     assert digest.parameters["data"] == oracle.columns(8, 31)
 
 
+@pytest.mark.parametrize("end", [(0x7F,), (0, 0, 0x7F)])
+def test_constants_at_the_end_of_the_data_after_the_check(end):
+    """As automotive checksums have it: the check comes first, and the last bytes are not used."""
+    known, rng = named("CRC-8/SAE-J1850"), np.random.default_rng(8)
+    payload = oracle.skewed(rng, 400, 3 + len(end))
+    payload[:, 3:] = end
+    checks = [oracle.crc(data, known) for data in payload.tolist()]
+    X = np.roll(oracle.frames(payload, checks, 8), 8, axis=1)
+    ((columns, digest),) = name_frame(learned(X))
+    assert (columns, digest.name) == (tuple(range(8)), known.name)
+    assert digest.parameters["catalogued"][0]["data"] == oracle.columns(8, X.shape[1] - 1)
+
+
+def test_a_digest_before_constants_is_no_crc_unless_its_key_is_one():
+    rng = np.random.default_rng(9)
+    payload = oracle.skewed(rng, 400, 5)
+    payload[:, 4] = 0x7F
+    checks = [oracle.lfsr(data, 8, 0x98, 0x3E) for data in payload.tolist()]
+    X = np.roll(oracle.frames(payload, checks, 8), 8, axis=1)
+    ((columns, digest),) = name_frame(learned(X))
+    assert (columns, digest.kind) == (tuple(range(8)), "lfsr")
+
+
 def test_frames_that_are_repeated_in_the_row():
     known = named("CRC-8/SMBUS")
     X = carried(known, 7, n=800, n_bytes=2)[0]

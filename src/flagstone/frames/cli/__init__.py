@@ -50,6 +50,7 @@ from flagstone.wording import counted
 _MOST_GROUPS = 64
 #: The most bits of --case: code has a table of all their values.
 _MOST_CASE_BITS = 12
+_MISALIGNED = "frames may be misaligned"
 
 
 def command(options: FrameOptions) -> int:
@@ -61,6 +62,12 @@ def command(options: FrameOptions) -> int:
     files = options.files
     if len(files) == 1 and options.format is None and _is_finding(files[0]):
         return _show(files[0], options)
+    for file in files if options.format is None else ():
+        if _is_finding(file):
+            raise UsageError(
+                f"{file} is a finding: frames shows one at a time, and compare holds two against "
+                "each other"
+            )
     asked = _Asked(options)
     read = read_frames(files, options)
     refuse_inputs(output_paths(options), files)
@@ -132,13 +139,19 @@ class _Asked:
         if others:
             n = sum(others.values())
             said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
+            if n == 1:  # a digit may be missing
+                kept = set(index)
+                odd = next(place for i, place in enumerate(capture.places) if i not in kept)
+                said += f", {odd},"
             chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
             pattern = None if self.options.sync else capture.shared_pattern()
             if 2 * len(index) < len(capture) and pattern is not None:
-                chosen = chosen.noting(f"frames may be misaligned: try --sync {pattern} --truncate")
+                chosen = chosen.noting(f"{_MISALIGNED}: try --sync {pattern} --truncate")
         code = suggest(rows) if not self.options.decode else None
         if code is not None:
             said = f"try --decode {code}, or differential-{code}"
+            if self.options.sync:  # what is decoded first has another sync word
+                said = f"write these frames (--as hex > aligned.hex), and {said} on them"
             chosen = chosen.noting(f"pairs of bits are complementary: {said}")
         return found, chosen
 
@@ -191,17 +204,35 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     options = asked.options
     found, chosen = asked.study(capture)
     types = asked.types(found)
-    told = None if has_digest(found) else telling_field(chosen, asked.study)
+    misaligned = any(note.startswith(_MISALIGNED) for note in chosen.notes)  # bytes mean nothing
+    told = None if has_digest(found) or misaligned else telling_field(chosen, asked.study)
     field, same = told or (None, False)
     if field is not None and same:
         said = f"each value of {field} has another constant in its digest: add --case {field}"
         chosen = chosen.noting(said)
     elif len(types) > 1:
-        each = [f"{len(one.rows):,} ({in_bytes(one.told_by) or 'all others'})" for one in types]
-        chosen = chosen.noting(f"{len(types)} types of frames: {'; '.join(each)}. Add --by type")
+        parts = same_check(chosen, _told_apart(types), asked.study)
+        each = [f"{len(part):,} ({in_bytes(name)})" for name, part in parts.items()]
+        if len(parts) > 1:
+            said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
+            chosen = chosen.noting(said)
     elif field is not None:
         chosen = chosen.noting(f"each value of {field} has a digest of its own: add --by {field}")
+    elif not has_digest(found):
+        chosen = chosen.noting(_several_senders(chosen))
     return _tell(found, chosen, types, options)
+
+
+def _several_senders(capture: Capture) -> str:
+    """Say how to look at each id, or model, where the frames of several are looked at together."""
+    for name in ("id", "model"):
+        values = capture.by(name) if capture.columns and name in capture.columns[0] else {}
+        if len(values) > 1:
+            add = f"--by {name}"
+            if len(values) > _MOST_GROUPS:
+                add = f"--where {name}={next(iter(values))}, or another"
+            return f"frames of {len(values):,} values of {name} together: add {add}"
+    return ""
 
 
 def _tell(
@@ -256,10 +287,14 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
     if len(types) < 2 and field is not None:
         groups = {f"{field} = {value}": index for value, index in chosen.by(field).items()}
         return chosen, same_check(chosen, groups, asked.study)
-    parts = {one.told_by or "all others": one.rows.tolist() for one in types}
+    parts = _told_apart(types)
     left = {*range(len(chosen))} - {i for index in parts.values() for i in index}
     note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
     return chosen.noting(note), same_check(chosen, parts, asked.study)
+
+
+def _told_apart(types: Sequence[MessageType]) -> dict[str, list[int]]:
+    return {one.told_by or "all others": one.rows.tolist() for one in types}
 
 
 def _show(file: str, options: FrameOptions) -> int:

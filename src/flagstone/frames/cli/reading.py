@@ -9,6 +9,7 @@ from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import CaptureOptions
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.captures import Capture, length_text, read_capture
+from flagstone.frames.captures.capture import pattern_bits
 from flagstone.frames.captures.line_codes import LINE_CODES
 
 
@@ -27,8 +28,14 @@ def read_frames(files: Sequence[str], given: CaptureOptions) -> Capture:
         skip_bad_lines=given.skip_bad_lines,
         max_rows=given.max_rows,
     )
-    capture = capture.decoded(given.decode or ())
+    captured, capture = capture, capture.decoded(given.decode or ())
     if given.sync is not None:
+        if given.decode and _holds(captured, given.sync) and not _holds(capture, given.sync):
+            raise InputError(
+                Parameter("sync", given.sync),
+                " is in the frames before decoding, and in none after it: write the aligned frames "
+                "first (--as hex > aligned.hex, without --decode), and decode those",
+            )
         capture = capture.synced(given.sync)
     for condition in given.where or ():
         capture = capture.where(condition)
@@ -39,3 +46,8 @@ def read_frames(files: Sequence[str], given: CaptureOptions) -> Capture:
             Parameter("length", given.length), f" is no length here: {length_text(capture.lengths)}"
         )
     return capture
+
+
+def _holds(capture: Capture, pattern: str) -> bool:
+    bits = pattern_bits(pattern)
+    return any(bits in frame for frame in capture.frames)

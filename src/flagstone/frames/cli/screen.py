@@ -17,7 +17,7 @@ from flagstone.frames.captures import Capture, MessageType
 from flagstone.frames.captures.formats import bitbench_link
 from flagstone.frames.digests import decoder_code
 from flagstone.frames.digests.digest import columns_of
-from flagstone.frames.ruler import marked, ruled
+from flagstone.frames.ruler import marked, ruled, shortened
 from flagstone.frames.study import Study, source_code
 from flagstone.frames.text import Line, digest_lines, next_lines
 from flagstone.wording import counted
@@ -61,7 +61,7 @@ def print_lines(lines: Iterable[Line], margin: str = "") -> None:
 def _head(found: Study, capture: Capture | None) -> str:
     """Return how many frames there are, how long, and what they were read as."""
     finding, n_bits = found.finding, len(found.pattern)
-    size = f"{n_bits:,} bits" + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
+    size = counted(n_bits, "bit") + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
     read = counted(finding.rows.read, "frame")
     if capture is None:
         return f"{read} of {size}, from a saved finding"
@@ -77,7 +77,7 @@ def damaged_lines(found: Study, most: int) -> list[Line]:
         return []
     lines = [("damaged", f"{counted(n, 'frame')}" if n else "none")]
     for place, bits, marks, said in found.damaged(most):
-        lines.append(("", f"{place}: {marked(bits, marks)}   {said}".rstrip()))
+        lines.append(("", f"{place}: {shortened(marked(bits, marks))}   {said}".rstrip()))
     if n > most:
         lines.append(("", f"… and {n - most:,} more: --max-misfits"))
     return lines

@@ -151,3 +151,15 @@ def _known(line: str) -> Known:
 
 
 CATALOGUE = tuple(_known(line) for line in _TABLE.split("\n") if line)
+
+#: What else common CRCs are called, where the name in the catalogue hides it.
+ALIASES = {
+    "CRC-16/ARC": "CRC-16/IBM",
+    "CRC-16/IBM-3740": "CRC-16/CCITT-FALSE",
+    "CRC-16/IBM-SDLC": "CRC-16/X-25",
+    "CRC-16/KERMIT": "CRC-16/CCITT-TRUE",
+    "CRC-16/SPI-FUJITSU": "CRC-16/AUG-CCITT",
+    "CRC-16/UMTS": "CRC-16/BUYPASS",
+    "CRC-32/ISCSI": "CRC-32C",
+    "CRC-32/ISO-HDLC": "CRC-32 of zip and Ethernet",
+}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.frames.digests.catalogue import CATALOGUE
+from flagstone.frames.digests.catalogue import ALIASES, CATALOGUE
 from flagstone.frames.digests.digest import (
     Digest,
     columns_of,
@@ -93,6 +93,15 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     rule = register_matrix(frame, columns, register, known[0][1] if known else bare)
     name, formula = crc_name(parameters), crc_formula(frame.names, parameters)
     return linear_digest(frame, "crc", name, rule, data, formula, parameters)
+
+
+def also_called(name: str) -> str:
+    """Return the name of a digest, and what else it is called.
+
+    >>> also_called("CRC-16/IBM-3740"), also_called("XOR of bytes")
+    ('CRC-16/IBM-3740 (CRC-16/CCITT-FALSE)', 'XOR of bytes')
+    """
+    return f"{name} ({ALIASES[name]})" if name in ALIASES else name
 
 
 def crc_name(given: Mapping[str, Any]) -> str:

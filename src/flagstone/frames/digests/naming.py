@@ -163,11 +163,21 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
     """
     seen = list(_seen(frame))
     for name in (_plain, _folded):
+        first: Named | None = None
         for part, places, words in seen:
             groups = _places(part, {i for i, place in enumerate(places) if place in taken})
             best = _best(part, groups, name, thorough)
-            if best is not None:
-                return _spread(best, places, frame.dim, words)
+            if best is None:
+                continue
+            named = _spread(best, places, frame.dim, words)
+            if first is None:
+                first = named
+            elif best.kind == "crc" and named[0] == first[0]:
+                return named
+            if best.kind != "lfsr":  # which may be a CRC that covers constant bytes at the end, too
+                break
+        if first is not None:
+            return first
     inside = parities_inside(frame)
     if inside is not None and taken.isdisjoint(_solved(inside).columns):
         return _solved(inside).columns, inside
