@@ -347,6 +347,7 @@ def test_findings_and_flags_are_told_apart(run):
     run("constraints", "examples/frames.txt", "-f", "bits", "--seed", "1", "-o", "m.json")
     run("summarize", "examples/frames.txt", "-f", "bits", "-o", "p.flag")
     assert "compare like with like" in failed(run("compare", "p.flag", "m.json"), code=2)
+    assert "saved with -o" in failed(run("compare", "m.json", "examples/equations.csv"))
     assert "is a finding already" in failed(run("constraints", "m.json"), code=2)
     assert "merge takes flags" in failed(run("merge", "m.json", "-o", "q.flag"), code=2)
     assert "is a flag already" in failed(run("summarize", "p.flag", "-o", "q.flag"), code=2)

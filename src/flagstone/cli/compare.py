@@ -10,6 +10,7 @@ from flagstone.cli.console import FAILED, OK, UsageError, print_json, safe
 from flagstone.cli.inputs import expect_seed
 from flagstone.cli.verbs import CompareOptions, verb_module
 from flagstone.comparison import compare as compare_findings
+from flagstone.errors import FormatError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.protocol import Protocol
 from flagstone.store import SummaryFile, load
@@ -19,7 +20,11 @@ from flagstone.wording import counted
 def command(options: CompareOptions) -> int:
     """Compare two findings (or flags): what they share, where they differ; exit code 0 or 4."""
     first, second = options.first, options.second
-    a, b = load(first), load(second)
+    try:
+        a, b = load(first), load(second)
+    except FormatError as error:
+        hint = "compare takes two findings, or two flags, that a verb has saved with -o"
+        raise FormatError(f"{error}; {hint}") from error
     expect_seed(a, first, options.seed)
     expect_seed(b, second, options.seed)
     if isinstance(a, Protocol) or isinstance(b, Protocol):
