@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.harness import Bench, Contestant
 from flagstone import IndexRule, LinearSpan
+from flagstone.guarantees import Window
 from scripts.certificate_table import asked, frames, planted
 
 #: Rows at d = 42 (frames of the demo, 2 % damaged) and at d = 512 (planted, 1 % damaged).
@@ -17,9 +18,9 @@ def run(bench: Bench) -> None:
     for dim, sizes in ROWS.items():
         for m in sizes:
             n = bench.scale(m)
-            first, last = asked(n) if dim == 42 else (max(1, n // 1000), max(1, n // 600))
+            window = asked(n) if dim == 42 else Window("index", max(1, n // 1000), max(1, n // 600))
             X = (frames(n, 1, 0.02) if dim == 42 else planted(n, 1)).unpack()
-            rule = IndexRule(t_min=first, t_max=last)
+            rule = IndexRule(t_min=window.t_min, t_max=window.t_max)
             bench.compare(f"d={dim} m={m}", _contestants(rule, X), dim=dim, seconds=2.0)
 
 
