@@ -43,6 +43,25 @@ def test_each_in_json_is_what_single_runs_say(run, place):
     assert [one["beyond"] for one in found["files"]] == [[], ["a = 5"]]
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "flagstone: interrupted. With --checkpoint FILE a run can be resumed\n"),
+        (["--each"], "flagstone: interrupted\n"),
+        (["--deduplicate-runs"], "flagstone: interrupted\n"),
+    ],
+)
+def test_an_interrupted_run_that_takes_no_checkpoint_names_none(
+    run, place, monkeypatch, more, said
+):
+    def struck(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flagstone.cli.work.Run.read", struck)
+    done = run("constraints", *tables(place), "--field", "7", "--seed", "1", *more)
+    assert (done.code, done.err) == (130, said)
+
+
 def bits(place, name, X):
     (place / name).write_text("".join("".join(map(str, row)) + "\n" for row in X.tolist()))
 

@@ -159,6 +159,8 @@ class Run:
         if not isinstance(error, KeyboardInterrupt) or self._finished:
             return
         if self._checkpoint is None:
+            if self._pipeline.task.deduplicate or getattr(self._options, "each", False):
+                return  # these take no checkpoint
             raise Interrupted("interrupted. With --checkpoint FILE a run can be resumed") from error
         if isinstance(self._checkpoint, RunCheckpoint):
             held = f"the state after {counted(self._checkpoint.kept, 'row')}"
