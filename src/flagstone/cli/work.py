@@ -149,8 +149,9 @@ class Run:
         return field.rows(np.concatenate(parts)) if parts else None
 
     def finish(self) -> None:
-        """Forget the state: everything it stood for is written."""
+        """Forget the state and the rows that were kept: all results are known, or written."""
         self._finished = True
+        self._reader.forget()
         if self._checkpoint is not None:
             self._checkpoint.finish()
 
