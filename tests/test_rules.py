@@ -322,6 +322,24 @@ def test_a_window_past_the_last_set_answers_nothing_and_says_so(rule, parameters
     assert result.subspace == Subspace.zero(8)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (
+            {},
+            "past the last of the 20 sets.*: 980 of the 1,000 rows are zero; give a smaller t_min",
+        ),
+        ({"contamination": 0.2}, r"below the share of rows that are not zero, 0.02 \(here 0.2 × 1"),
+        ({"contamination": 0.0199}, "too few rows for this contamination; more rows help"),
+    ],
+)
+def test_zero_rows_are_in_no_set(parameters, words):
+    """More rows of which as many are zero would not help."""
+    flag = Flag(2).update([[1, 1], [0, 0]], weights=[20, 980])
+    with pytest.warns(ReplicabilityWarning, match=words):
+        assert span_of(flag, Coins(1), **parameters).subspace == Subspace.zero(2)
+
+
 def test_impossible_windows_are_refused_on_public_numbers_alone():
     for parameters in ({"t_max": 1001}, {"t_min": 30, "t_max": 20}):
         with pytest.raises(WindowError):

@@ -332,6 +332,7 @@ class Pipeline:
         shown: int = 0,
     ) -> Finding:
         """Return the finding with what a second pass certifies and counts."""
+        confidence = float(check_share("confidence", confidence))  # a finding holds plain numbers
         review = self.second_pass(finding, summary, confidence=confidence, shown=shown)
         return review.certified(finding, confidence, summary.sizes)
 

@@ -25,6 +25,7 @@ from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
+from flagstone.guarantees.exact import check_share
 from flagstone.markup import card, table
 from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
@@ -273,7 +274,7 @@ def suggest_window(
     x0 ⊕ x5 ⊕ x11 = 0
     """
     asked = question or (SpanQuestion() if y is None else ParityQuestion(intercept=True))
-    F = as_field(field)
+    F, confidence = as_field(field), float(check_share("confidence", confidence))
     rows = F.rows(X)
     labels, classes = (None, None) if y is None else _elements(F, y)
     given = frame_names(X) if names is None else names

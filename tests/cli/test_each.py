@@ -1,9 +1,12 @@
 """``constraints --each``: an answer for each table, and what they share."""
 
 import json
+import weakref
 
 import numpy as np
 import pytest
+
+from flagstone.tables.encoded import RowCache
 
 
 def tables(place) -> list[str]:
@@ -41,6 +44,41 @@ def test_each_in_json_is_what_single_runs_say(run, place):
         assert one["finding"].keys() == alone.keys() - {"outputs"}
     assert found["common"]["fingerprint"] == found["files"][0]["finding"]["fingerprint"]
     assert [one["beyond"] for one in found["files"]] == [[], ["a = 5"]]
+
+
+def test_rows_of_files_that_are_done_are_not_kept(run, place, monkeypatch):
+    caches, kept = [], []
+
+    class Watched(RowCache):
+        def __init__(self, room):
+            super().__init__(room)
+            if room:  # that of the next file
+                kept.append([len(cache()) for cache in caches if cache() is not None])
+                caches.append(weakref.ref(self))
+
+    monkeypatch.setattr("flagstone.cli.reader.RowCache", Watched)
+    assert run("constraints", *tables(place), "--each", "--field", "7", "--seed", "1").code == 0
+    assert len(kept) == 2
+    assert not any(map(sum, kept))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "flagstone: interrupted. With --checkpoint FILE a run can be resumed\n"),
+        (["--each"], "flagstone: interrupted\n"),
+        (["--deduplicate-runs"], "flagstone: interrupted\n"),
+    ],
+)
+def test_an_interrupted_run_that_takes_no_checkpoint_names_none(
+    run, place, monkeypatch, more, said
+):
+    def struck(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flagstone.cli.work.Run.read", struck)
+    done = run("constraints", *tables(place), "--field", "7", "--seed", "1", *more)
+    assert (done.code, done.err) == (130, said)
 
 
 def bits(place, name, X):

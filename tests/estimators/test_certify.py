@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from flagstone import (
     ParityClassifier,
     SubspaceClassifier,
     ask,
+    suggest_window,
 )
 from flagstone.errors import BottomError, InputError, ReplicabilityWarning
 from flagstone.measurement import predict
@@ -153,6 +155,18 @@ def test_a_confidence_lies_between_zero_and_one(bad):
     with pytest.raises(InputError, match="confidence"):
         certify(LinearSpan(certify=False).fit(X).finding_, X, confidence=bad)
     assert LinearSpan(certify=0.9, **WINDOW).fit(X).guarantee_.certified.confidence == 0.9
+
+
+@pytest.mark.parametrize("confidence", [Fraction(9, 10), np.float32(0.9), np.float64(0.9)])
+def test_a_confidence_of_any_kind_of_number_is_kept_as_a_plain_one(confidence):
+    X = np.random.RandomState(0).randint(0, 2, size=(400, 4))
+    X[:, 3] = X[:, 0]
+    found = LinearSpan(certify=confidence, random_state=1).fit(X).finding_
+    assert found == LinearSpan(certify=float(confidence), random_state=1).fit(X).finding_
+    assert type(found.promises.certified.confidence) is float
+    suggested = suggest_window(X, confidence=confidence, random_state=1)
+    plain = suggest_window(X, confidence=float(confidence), random_state=1)
+    assert suggested.protocol == plain.protocol
 
 
 def test_parameters_are_cloned_and_no_more_than_twelve():

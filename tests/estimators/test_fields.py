@@ -158,6 +158,14 @@ def test_scores_over_the_rationals_compare_numbers_not_texts():
     assert model.score(net_and_vat[300:], exact[300:]) == 1
 
 
+def test_a_score_over_the_rationals_refuses_weights_that_are_too_few():
+    X, y = [[1, 0], [0, 1], [1, 1], [2, 1]] * 30, ["1/2", "1", "3/2", "2"] * 30
+    model = ParityClassifier(field="QQ", random_state=1).fit(X, y)
+    assert model.score(X, y, sample_weight=[1] * 120) == 1
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, y, sample_weight=[1])
+
+
 @pytest.mark.parametrize("field", [2, 3, "QQ"])
 def test_a_finding_without_label_predicts_one_and_zero(field):
     rows = np.array([[1, 1], [0, 0]] * 200)

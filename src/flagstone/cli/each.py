@@ -30,7 +30,12 @@ def answer_each(
     fresh = options.seed is None and options.protocol is None
     if fresh:
         options = replace(options, seed=fresh_seed())
-    findings = [find(question, replace(options, files=[name]))[0] for name in names]
+    findings = []
+    for name in names:
+        finding, run = find(question, replace(options, files=[name]))
+        if run is not None:
+            run.finish()  # its rows are let go
+        findings.append(finding)
     _check_columns(names, findings)
     kept = [finding for finding in findings if _keeps(finding)]
     shared = common(*kept) if len(kept) > 1 else None

@@ -172,6 +172,10 @@ class RowReader:
                 self._rows += len(batch)
                 self._show_progress(part.number + batch.file + batch.batch.done)
 
+    def forget(self) -> None:
+        """Free the memory of the rows that were kept."""
+        self._cache = RowCache(0)
+
     def _show_progress(self, files: float) -> None:
         """Move the bar to the rows so far, or to this many files where their rows are not known."""
         seconds = max(1e-9, time.monotonic() - self._started)

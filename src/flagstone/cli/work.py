@@ -149,8 +149,9 @@ class Run:
         return field.rows(np.concatenate(parts)) if parts else None
 
     def finish(self) -> None:
-        """Forget the state: everything it stood for is written."""
+        """Forget the state and the rows that were kept: all results are known, or written."""
         self._finished = True
+        self._reader.forget()
         if self._checkpoint is not None:
             self._checkpoint.finish()
 
@@ -159,6 +160,8 @@ class Run:
         if not isinstance(error, KeyboardInterrupt) or self._finished:
             return
         if self._checkpoint is None:
+            if self._pipeline.task.deduplicate or getattr(self._options, "each", False):
+                return  # these take no checkpoint
             raise Interrupted("interrupted. With --checkpoint FILE a run can be resumed") from error
         if isinstance(self._checkpoint, RunCheckpoint):
             held = f"the state after {counted(self._checkpoint.kept, 'row')}"

@@ -174,10 +174,12 @@ class SpanClassifier(ClassifierMixin, SpanEstimator):  # type: ignore[misc]
             getattr(self, "_coder", None), LabelCoder
         ):
             return float(super().score(X, y, sample_weight))
+        from sklearn.metrics import accuracy_score  # takes long to load
+
         predicted = self.predict(X)
         labels = self._coder.encode(self._labels(y, len(predicted)))
-        hits = np.asarray(labels == self._coder.encode(predicted), dtype=float)
-        return float(np.average(hits, weights=sample_weight))
+        hits = np.asarray(labels == self._coder.encode(predicted), dtype=bool)
+        return float(accuracy_score(np.ones_like(hits), hits, sample_weight=sample_weight))
 
     def _labels(self, y: Any, n_rows: int) -> Array:
         return label_vector(y, n_rows, type(self).__name__)

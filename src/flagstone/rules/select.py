@@ -108,14 +108,20 @@ def _past_the_end(rule: SpanRule, flag: Flag, guarantee: g.Guarantee) -> list[st
     text += "nothing is kept and the answer says nothing about the rows"
     if rule.t_min is not None:
         return [text, ": give a smaller ", Parameter("t_min")]
-    c = float(rule.contamination)
-    if c * flag.rank < 1:  # of many rows, the sets would reach past the window
+    c, used = float(rule.contamination), int(flag.counts.sum())  # zero rows are in no set
+    share = used / flag.n_rows
+    if not c:  # the default window
+        zero = f": {flag.n_rows - used:,} of the {flag.n_rows:,} rows are zero; give a smaller "
+        return [text + zero, Parameter("t_min")]
+    if c * flag.rank < share:  # of many such rows, the sets would reach past the window
         return [f"{text}: too few rows for this ", Parameter("contamination"), "; more rows help"]
+    zeros = c * flag.rank < 1  # they alone make it too much
+    limit = f"the share of rows that are not zero, {share:.3g}" if zeros else "1"
     return [
         f"{text}. A set takes up to rank many rows, so ",
         Parameter("contamination"),
-        f" × rank must stay below 1 (here {c:g} × {flag.rank} = {c * flag.rank:g}): give a smaller "
-        "one, or the first threshold outright as ",
+        f" × rank must stay below {limit} (here {c:g} × {flag.rank} = {c * flag.rank:g}): give a "
+        "smaller one, or the first threshold outright as ",
         Parameter("t_min"),
         " of the rule",
     ]
