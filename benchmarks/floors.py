@@ -157,7 +157,7 @@ def _floors() -> Iterator[Floor]:
             ("merge", 3.0),
             ("span_at", 3.0),
             ("contains, 2,000 rows", 2.2),
-            ("certify, 3·d rows", 3.0),
+            ("fit and certify, 3·d rows", 3.0),
         ):
             yield Floor(group, f"{who}, {field}", f"{case}/{who}", limit, unit="")
     group = "From the file: our time over that of loading it"
