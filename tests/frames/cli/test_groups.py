@@ -1,10 +1,14 @@
 """``frames --by``: an answer for each group, and what the groups share."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from flagstone.frames.captures import Capture
+from flagstone.frames.cli.groups import telling_field
+from flagstone.tables import Place
 from tests.frames.captures.frames import damaged, device, mixed
 from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
 from tests.frames.digests import oracle
@@ -225,3 +229,18 @@ def test_a_log_of_many_ids_says_how_to_look_at_one(run, place):
     said = run("frames", "many.txt").out
     assert "! frames of 71 values of id together: add --where id=0x229, or another" in said
     assert run("frames", "many.txt", "--where", "id=0x229").code == 0
+
+
+def test_random_frames_are_not_studied_value_by_value():
+    """A nibble has 16 values, each in about as many frames as these have bits."""
+    rng = np.random.default_rng(5)
+    frames = [row.tobytes() for row in rng.integers(0, 2, (2000, 128), dtype=np.uint8)]
+    capture = Capture(frames, [Place("f", i + 1, i + 1) for i in range(2000)], [{}] * 2000)
+    studied = []
+
+    def study(part):
+        studied.append(part)
+        return SimpleNamespace(named=()), part
+
+    assert telling_field(capture, study) is None
+    assert studied == []

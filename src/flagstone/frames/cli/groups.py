@@ -79,7 +79,11 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
                 tries += len(numbers) <= _FEW_VALUES
                 shown = len(numbers) <= _FEW_VALUES and tries <= _TRIES
             else:
-                shown = any(_n_free(names, p) <= enough or name_sums(names, p) for p in parts)
+                # a part of too few rows spans little by chance; sums take time to search for
+                many = [part for part in parts if len(part) > n_free]
+                shown = any(_n_free(names, part) <= enough for part in many) or (
+                    len(numbers) <= _FEW_VALUES and any(name_sums(names, part) for part in parts)
+                )
             if shown and _tells(capture, name, study):
                 return name, False
     return None
