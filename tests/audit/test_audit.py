@@ -340,6 +340,31 @@ class Broken:
         return self
 
 
+class Settings:
+    """Its parameters are no attributes, as with some boosting libraries."""
+
+    def __init__(self, **settings):
+        self.settings = {"random_state": None} | settings
+
+    def get_params(self, deep=True):
+        return dict(self.settings)
+
+    def set_params(self, **settings):
+        self.settings |= settings
+        return self
+
+    def fit(self, X, y):
+        self.coef_ = np.random.RandomState(self.settings["random_state"]).normal(size=2)
+        return self
+
+
+def test_parameters_that_are_no_attributes_are_seeded():
+    found = audit(Settings(), X, Y, pairs=10)
+    assert found.stats.agreements == 10
+    step = make_pipeline(StandardScaler(), Settings())
+    assert audit(step, X, Y, pairs=10).stats.agreements == 10
+
+
 def test_a_failure_of_the_first_run_leaves_the_comparison_as_it_is():
     runs = []
 

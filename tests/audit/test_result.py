@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -256,5 +257,6 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     assert html in page
     assert page.count("<svg") == 1
     assert "<script" not in page
+    assert r"$\cost$" in replace(found, learner=r"$\cost$").to_html()
     assert "exact 0.488" in repr(found)
     assert "nothing can be said" in AuditResult("l", "d", PAIRS[1:])._repr_html_()

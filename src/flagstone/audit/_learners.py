@@ -76,7 +76,11 @@ class Learner:
         elif callable(getattr(learner, "get_params", None)):
             self.learner = clone(learner)
             names = learner.get_params()
-            self._random_states = [name for name in names if name.endswith("__random_state")]
+            self._random_states = [
+                name
+                for name in names
+                if name.rpartition("__")[2] == "random_state" and not hasattr(self.learner, name)
+            ]
             if hasattr(type(last_step(learner)), "finding_"):  # no audit reads certificates
                 off = {name: False for name in names if name.rpartition("__")[2] == "certify"}
                 self.learner.set_params(**off)

@@ -411,7 +411,7 @@ class AuditResult(Display):
         axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
         figure = axes[0].get_figure()
         if figure is not None and not figure.get_suptitle():
-            figure.suptitle(self.learner, fontsize=8)
+            figure.suptitle(self.learner, fontsize=8, parse_math=False)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

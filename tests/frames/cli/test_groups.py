@@ -1,10 +1,15 @@
 """``frames --by``: an answer for each group, and what the groups share."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from flagstone.frames.captures import Capture
+from flagstone.frames.cli import groups
+from flagstone.frames.cli.groups import telling_field
+from flagstone.tables import Place
 from tests.frames.captures.frames import damaged, device, mixed
 from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
 from tests.frames.digests import oracle
@@ -225,3 +230,31 @@ def test_a_log_of_many_ids_says_how_to_look_at_one(run, place):
     said = run("frames", "many.txt").out
     assert "! frames of 71 values of id together: add --where id=0x229, or another" in said
     assert run("frames", "many.txt", "--where", "id=0x229").code == 0
+
+
+def capture_of(rows):
+    places = [Place("f", i + 1, i + 1) for i in range(len(rows))]
+    return Capture([row.tobytes() for row in rows], places, [{}] * len(rows))
+
+
+def test_few_fields_are_searched_for_sums(monkeypatch):
+    """Each of 16 bytes has six values."""
+    rng, parts = np.random.default_rng(5), []
+    monkeypatch.setattr(groups, "name_sums", lambda names, part: parts.append(part))
+    rows = np.unpackbits(rng.integers(0, 6, (1000, 16), dtype=np.uint8) * np.uint8(37), axis=1)
+    assert telling_field(capture_of(rows), lambda part: (SimpleNamespace(named=()), part)) is None
+    assert 2 <= len(parts) <= 24
+
+
+def test_random_frames_are_not_studied_value_by_value():
+    """A nibble has 16 values, each in about as many frames as these have bits."""
+    rng = np.random.default_rng(5)
+    capture = capture_of(rng.integers(0, 2, (2000, 128), dtype=np.uint8))
+    studied = []
+
+    def study(part):
+        studied.append(part)
+        return SimpleNamespace(named=()), part
+
+    assert telling_field(capture, study) is None
+    assert studied == []

@@ -6,7 +6,7 @@ import pytest
 from flagstone import Coins, IndexRule
 from flagstone.frames.digests.catalogue import CATALOGUE
 from flagstone.frames.digests.lengths import joined
-from flagstone.frames.digests.search import flag_levels, search
+from flagstone.frames.digests.search import flag_levels, search, usual_frame
 from flagstone.frames.study import study
 from flagstone.tables import Place
 from tests.frames.digests import oracle
@@ -42,6 +42,13 @@ def test_a_crc_that_a_sum_follows_is_found_in_its_byte(poly, n):
     assert int(crc.parameters["poly"], 16) == poly
     assert (crc.columns[0], total.columns[0]) == ("x48", "x56")
     assert (total.name, crc.rows_broken, total.rows_broken) == ("sum of bytes, 8 bits", 0, 0)
+
+
+@pytest.mark.parametrize("n", [100, 280, 530, 4096])
+def test_random_frames_usually_show_nothing_however_few(n):
+    X = bits(payload(3, n, 32))
+    frame = usual_frame(names(X), X)
+    assert frame is None or frame.n_free > min(n, 256) - 8
 
 
 @pytest.mark.parametrize("contamination", [0.0, 0.01, 0.05])

@@ -30,6 +30,8 @@ _MOST_VALUES, _FEWEST_BITS = 16, 4
 #: Fewer frames than this show no digest of their own. Where they are fewer than the free bits, only
 #: this many fields are tried, of at most this many values.
 _FEWEST_FRAMES, _TRIES, _FEW_VALUES = 12, 4, 8
+#: The most fields whose frames are searched for sums.
+_SUM_TRIES = 12
 
 
 def has_digest(found: Study) -> bool:
@@ -54,7 +56,7 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
     if (rows != rows[0]).any(axis=0).sum() > MOST_COLUMNS:
         return None
     names = [f"x{i}" for i in range(rows.shape[1])]
-    n_free, tries, searched = _n_free(names, rows), 0, 0
+    n_free, tries, searched, summed = _n_free(names, rows), 0, 0, 0
     # of few frames the second space of the flag is small by chance, whatever the field
     is_small_by_chance = len(rows) < 2 * int((rows != rows[0]).any(axis=0).sum())
     for first in range(0, rows.shape[1] - 7, 8):
@@ -79,7 +81,12 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
                 tries += len(numbers) <= _FEW_VALUES
                 shown = len(numbers) <= _FEW_VALUES and tries <= _TRIES
             else:
-                shown = any(_n_free(names, p) <= enough or name_sums(names, p) for p in parts)
+                # a part of too few rows spans little by chance; sums take time to search for
+                many = [part for part in parts if len(part) > n_free]
+                shown = any(_n_free(names, part) <= enough for part in many)
+                if not shown and len(numbers) <= _FEW_VALUES and summed < _SUM_TRIES:
+                    summed += 1
+                    shown = any(name_sums(names, part) for part in parts)
             if shown and _tells(capture, name, study):
                 return name, False
     return None

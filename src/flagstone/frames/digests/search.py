@@ -31,6 +31,8 @@ _SHARE, _WIDE = 0.9, 8
 _FEW, _TRIES = 10, 12
 #: What at most one row in this many shows may be damage.
 _SETS = 100
+#: So many more rows than columns span all columns, almost surely.
+_SPARE = 8
 
 
 def search(
@@ -113,8 +115,12 @@ def flag_levels(
 
 
 def usual_frame(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> Frame | None:
-    """Return the space of what more than one row in a hundred shows; None where it is empty."""
-    most = 1 + len(rows) // _SETS
+    """Return the space of what more than one row in a hundred shows; None where it is empty.
+
+    Of sets that are too many for all of them to span what varies, the last are small by chance.
+    """
+    varying = int((rows != rows[:1]).any(axis=0).sum())
+    most = max(1, min(1 + len(rows) // _SETS, len(rows) // (varying + _SPARE)))
     frames = [frame for level, frame in flag_levels(names, rows, cases) if level <= most]
     return min(frames, key=lambda frame: frame.n_free, default=None)
 
