@@ -316,7 +316,9 @@ class _Parser(argparse.ArgumentParser):
             values: argparse.Namespace = super().parse_args(*words)
             return values
         except argparse.ArgumentError as error:
-            name = (error.argument_name or "").split("/")[-1]
+            if error.argument_name is None:  # from Python 3.13 on, of what is missing, too
+                self.error(error.message)
+            name = error.argument_name.split("/")[-1]
             raise CommandLineError(f"{name} {error.message}", self.prog) from error
 
     def error(self, message: str) -> NoReturn:
