@@ -282,7 +282,8 @@ def identified(function: Callable[..., Any], name: str | None) -> tuple[str, boo
     known = getattr(function, "__name__", type(function).__name__)
     plain = inspect.isfunction(function) and not function.__closure__ and known != "<lambda>"
     if name is None and plain:
-        if function.__code__.co_filename == "<string>":  # from Python 3.13 on, -c has that name, too
+        # from Python 3.13 on, the command after -c has that name, too
+        if function.__code__.co_filename == "<string>":
             return known, True
         try:
             source = inspect.getsource(function)
