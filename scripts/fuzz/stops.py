@@ -71,13 +71,13 @@ class Stopped(Trial):
             for name, data in found.items():
                 if name != "k.jsonl" and data != made.files.get(name):
                     raise Fault("wrong", f"{name} is half an output: {ran}")
+            if number == signal.SIGKILL:  # after the last output, too
+                left_by_kills |= _left(folder)
             done = found.keys() == made.files.keys() and not (folder / "c.ckpt").exists()
             if ran.code == 0 or (done and ran.words[0] != "audit"):
                 break  # it had ended before it was stopped
-            left = _left(folder) - left_by_kills
-            if left and number != signal.SIGKILL:
+            if left := _left(folder) - left_by_kills:
                 raise Fault("wrong", f"left behind by signal {number}: {sorted(left)}: {ran}")
-            left_by_kills |= left
         else:
             self._last(self._stock.program.run(self._words, folder))
         found = _outputs(folder)

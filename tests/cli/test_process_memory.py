@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow
 import pytest
 
 from flagstone.cli import process
@@ -56,6 +57,9 @@ def test_what_libraries_make_of_it_is_known():
     wrapped.__cause__ = ImportError("libx.so: failed to map segment from shared object")
     assert process.is_memory_error(wrapped)
     assert process.is_memory_error(OSError(12, "Cannot allocate memory"))
+    launch = "Unknown error: Failed to launch worker thread: Resource temporarily unavailable"
+    assert process.is_memory_error(pyarrow.lib.ArrowException(launch))
+    assert not process.is_memory_error(pyarrow.lib.ArrowException("Unknown error"))
     assert not process.is_memory_error(OSError(28, "No space left on device"))
     assert not process.is_memory_error(ValueError("out of memory"))
     assert not process.is_memory_error(None)

@@ -154,6 +154,7 @@ _SAID = (
     "unable to allocate",
     "bad_alloc",
     "out of memory",
+    "failed to launch worker thread",  # of Arrow, in an error of no kind
 )
 
 
@@ -197,7 +198,8 @@ def is_memory_error(error: BaseException | None) -> bool:
         seen.add(id(error))
         if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
-        if isinstance(error, (ImportError, OSError, RuntimeError)):
+        is_arrows = type(error).__name__ == "ArrowException"
+        if is_arrows or isinstance(error, (ImportError, OSError, RuntimeError)):
             said = str(error).lower()
             if any(text in said for text in _SAID):
                 return True
