@@ -215,7 +215,8 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             frame = nw.from_native(table, eager_only=True)
             if not frame.shape[0]:
                 raise InputError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            arrays = [exact_column(series.to_native()) for series in frame.iter_columns()]
+            series = [frame[:, i] for i in range(frame.shape[1])]
+            arrays = [exact_column(one.to_native()) for one in series]
         else:
             array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
             arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
