@@ -9,8 +9,8 @@ from flagstone import IndexRule, LinearSpan
 from flagstone.guarantees import Window
 from scripts.certificate_table import asked, frames, planted
 
-#: Rows at d = 42 (frames of the demo, 2 % damaged) and at d = 512 (planted, 1 % damaged).
-ROWS = {42: (50_000, 500_000, 2_000_000), 512: (10_000, 50_000, 200_000)}
+#: Rows at d = 42 (frames of the demo, 2 % damaged), and at d = 20 and 512 (planted, 1 % damaged).
+ROWS = {20: (2_000,), 42: (50_000, 500_000, 2_000_000), 512: (10_000, 50_000, 200_000)}
 
 
 def run(bench: Bench) -> None:
@@ -18,8 +18,10 @@ def run(bench: Bench) -> None:
     for dim, sizes in ROWS.items():
         for m in sizes:
             n = bench.scale(m)
-            window = asked(n) if dim == 42 else Window("index", max(1, n // 1000), max(1, n // 600))
-            X = (frames(n, 1, 0.02) if dim == 42 else planted(n, 1)).unpack()
+            shortest = Window("index", max(1, n // 1000), max(1, n // 600))
+            window = shortest if dim == 512 else asked(n, dim)
+            rows = frames(n, 1, 0.02) if dim == 42 else planted(n, 1, dim, dim - dim // 16)
+            X = rows.unpack()
             rule = IndexRule(t_min=window.t_min, t_max=window.t_max)
             bench.compare(f"d={dim} m={m}", _contestants(rule, X), dim=dim, seconds=2.0)
 

@@ -91,6 +91,16 @@ def test_too_few_rows_say_how_many_would_do():
     assert never.certificate(PLANE, rho=0.01).rows_needed is None
 
 
+def test_a_forecast_is_of_the_rows_at_its_certificate_whenever_it_is_read():
+    certifier = certifier_of(m=600, t_min=7, t_max=40)
+    early, late, copied = (certifier.certificate(PLANE, rho=0.01) for _ in range(3))
+    needed = early.rows_needed
+    certifier.update(planted(600, 2))
+    assert late.rows_needed == needed != certifier.certificate(PLANE, rho=0.01).rows_needed
+    assert pickle.loads(pickle.dumps(copied)) == late
+    assert len(pickle.dumps(copied)) < 2000
+
+
 def test_shards_lose_a_piece_each_and_nothing_else():
     whole = certifier_of()
     plan, X = whole.plan, planted(6000, 1)[600:]

@@ -8,8 +8,9 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,8 @@ class Certifier:
         threshold : int or float, optional
             The threshold it was read at.
         rho : float, optional
-            How large a probability of disagreement would do; `rows_needed` is estimated for it.
+            How large a probability of disagreement would do; `rows_needed` is estimated for it,
+            when it is first read.
         runs : int, optional
             How many runs of consecutive rows the flag of a sample is made of; by default as many
             as certifying rows came in.
@@ -215,9 +217,10 @@ class Certifier:
             claims = self._claims(n_runs, 1.0, threshold)
             self._proven[n_runs, threshold] = claims, claims.rho(self.plan.window)
         claims, found = self._proven[n_runs, threshold]
-        needed = None
+        needed: Callable[[], int | None] | None = None
         if rho is not None and found > rho and self.n_rows:
-            needed = self._rows_needed(float(check_share("rho", rho)), n_runs)
+            # of the rows so far, whatever comes before the forecast is read
+            needed = partial(copy.copy(self)._rows_needed, float(check_share("rho", rho)), n_runs)
         i = self._index(subspace)
         first = last = misses = lacks = eps = None
         if i is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -208,6 +208,25 @@ class Contains:
     failure: float
 
 
+class _OnDemand:
+    """A number that may be given as a function: it is called when the number is first read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, holder: object, owner: type) -> int | None:
+        if holder is None:
+            raise AttributeError(self._name)  # no default, as dataclasses ask
+        values = vars(holder)
+        if callable(values[self._name]):
+            values[self._name] = values[self._name]()
+        number: int | None = values[self._name]
+        return number
+
+    def __set__(self, holder: object, value: int | Callable[[], int | None] | None) -> None:
+        vars(holder)[self._name] = value
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Statements about fresh samples that hold together, at one confidence over the rows at hand.
@@ -275,7 +294,7 @@ class Certificate:
     misses: float | None
     lacks: float | None
     eps: float | None
-    rows_needed: int | None
+    rows_needed: _OnDemand = _OnDemand()
 
     def fits(self, setup: Setup, confidence: float) -> bool:
         """Say whether a certificate, read from a file, can be one for these numbers."""
@@ -300,6 +319,8 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; ``Certificate(**values)`` reads them back."""
         return asdict(self)
+
+    __getstate__ = to_dict  # copies and pickles hold the number, not what would compute it
 
     def __str__(self) -> str:
         return text.certificate(self)
