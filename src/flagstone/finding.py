@@ -199,53 +199,16 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         """The encoding in whose words equations and rows are shown."""
         return self.encoding if self.news is None else self.news.encoding
 
-    @cached_property
-    def lines(self) -> tuple[str, ...]:
-        """The answer as it is shown: what is new in it, in the words of the table.
-
-        ``answer.lines`` are all equations, in the reduced form that the fingerprint is of.
-        """
-        return text.lines(self)
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """What a row can break: the equations of `lines`, and constants."""
-        return text.checks(self)
-
-    @property
-    def unlisted(self) -> str | None:
-        """How many equations `lines` omits because the encoding implies them; None without any."""
-        return text.unlisted(self)
-
-    @property
-    def title(self) -> str:
-        """What was found, in a few words."""
-        return text.title(self)
-
-    @property
-    def headline(self) -> str:
-        """The title with what is known of it; a warning, if any, comes first."""
-        return text.headline(self)
-
-    @property
-    def caution(self) -> str | None:
-        """A warning if more rows do not fit than was allowed for."""
-        return text.caution(self)
-
-    @property
-    def hint(self) -> str | None:
-        """What to try next: a wider plateau, or what may lead to a rule; None if nothing."""
-        return text.hint(self)
-
-    @property
-    def notes(self) -> list[str]:
-        """Remarks below the headline: caution, unused rows, hint, other rules."""
-        return text.notes(self)
-
-    @property
-    def partitions(self) -> str | None:
-        """How the rows were cut, and what that costs; None for rows that came as one."""
-        return text.partitions(self)
+    # The sentences about it: each is what the function of this name says.
+    title = cached_property(text.title)
+    headline = cached_property(text.headline)
+    lines = cached_property(text.lines)
+    checks = cached_property(text.checks)
+    unlisted = cached_property(text.unlisted)
+    notes = cached_property(text.notes)
+    caution = cached_property(text.caution)
+    hint = cached_property(text.hint)
+    partitions = cached_property(text.partitions)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:

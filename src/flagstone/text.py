@@ -109,7 +109,10 @@ def title(finding: Finding) -> str:
 
 
 def lines(finding: Finding) -> tuple[str, ...]:
-    """The answer as it is shown: new equations only, categories in words."""
+    """The answer as it is shown: what is new in it, in the words of the table.
+
+    ``answer.lines`` are all equations, in the reduced form that the fingerprint is of.
+    """
     answer, encoding, found = finding.answer, finding.encoding, finding.news
     if found is not None:
         return tuple(worded(found.encoding, row) for row in found.rows)
@@ -120,7 +123,7 @@ def lines(finding: Finding) -> tuple[str, ...]:
 
 
 def checks(finding: Finding) -> tuple[str, ...]:
-    """What a row can break, in the order of `News.broken`."""
+    """What a row can break: the equations of `lines`, and constants (as `News.broken` has them)."""
     found = finding.news
     known = () if found is None else found.constants
     return (*finding.lines, *(constant_text(finding.words, *pair) for pair in known))
