@@ -24,16 +24,9 @@ if TYPE_CHECKING:
 class Alternatives:
     """The rules that fit V*, if there is more than one.
 
-    Attributes
-    ----------
-    dim : int
-        The dimension of the set of rules (S25).
-    count : str
-        Their number: ``"2^3"``, or ``"infinitely many"``.
-    choice : str
-        How this one was chosen.
-    proven : bool or None
-        Of a sparsest rule, whether no other has fewer terms.
+    ``dim`` is the dimension of the set of rules (S25), ``count`` their number: ``"2^3"``, or
+    ``"infinitely many"``. ``choice`` says how this one was chosen; ``proven``, of a sparsest rule,
+    whether no other has fewer terms.
     """
 
     dim: int

@@ -133,14 +133,9 @@ def _sum(a: int | None, b: int | None) -> int | None:
 class RowStatus(NamedTuple):
     """What each row is to a finding.
 
-    Attributes
-    ----------
-    outside : array of bool, or None
-        Whether it lies outside V*; None where V* is not known (a bare answer).
-    wrong : array of bool, or None
-        Whether it breaks the answer; None where there is nothing to break (⊥).
-    place : array of int, or None
-        How many of {0} and the levels of the flag do not hold it; None where it was not asked.
+    ``outside``: whether it lies outside V*; None where V* is not known (a bare answer). ``wrong``:
+    whether it breaks the answer; None where there is nothing to break (⊥). ``place``: how many of
+    {0} and the levels of the flag do not hold it; None where it was not asked.
     """
 
     outside: Array | None

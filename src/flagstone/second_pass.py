@@ -87,22 +87,9 @@ class SecondPass:
 
     The pilot, the first tenth of the rows, decides what to look at; the other rows certify it
     (docs/theory/certificates.md, S30 to S37). Passes over several shards add up: no piece of rows
-    that certifies reaches over the end of a shard, and the pilots of all shards decide together.
-    Memory: a few flags.
+    that certifies reaches over the end of a shard, and the pilots of all shards decide together
+    (`planned` makes the ``certifier``; without one, rows are only counted). Memory: a few flags.
 
-    Parameters
-    ----------
-    finding : Finding
-        With promises for rows that were counted one by one.
-    certifier : Certifier, optional
-        What the pilots of all shards have planned (`planned`). Without one, rows are only counted.
-    n_pilot : int
-        How many of the rows, the first ones, are pilot rows.
-    n_before : int
-        How many rows of the fit came before these.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from flagstone import Coins, Flag, IndexRule, ask
     >>> from flagstone.question import SpanQuestion
@@ -208,14 +195,8 @@ class SecondPass:
 class StreamPilot:
     """What the first rows of a stream chose, and what the rows after them show.
 
-    Parameters
-    ----------
-    flag : Flag
-        Of the rows so far: the pilot.
-    rule : SpanRule
-        Its window for eight times as many rows is certified.
-    confidence : float
-        Of all pilots together.
+    The window of the rule for eight times as many rows is certified, at a confidence that all
+    pilots share.
     """
 
     def __init__(self, flag: Flag, rule: SpanRule, confidence: float) -> None:
@@ -272,25 +253,6 @@ class StreamCertification:
     what it chose. Each look spends its own share of δ (`pilot_share`), so that certificates hold
     for every number of rows at once, also for one at which something was first certified; and so do
     the bounds on coverage. Of m rows, those up to the last power of two certify.
-
-    Parameters
-    ----------
-    rule : SpanRule
-        Its window, at each number of rows, is what is certified.
-    confidence : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from flagstone import IndexRule, LinearSpan
-    >>> random = np.random.RandomState(1)
-    >>> span = LinearSpan(rule=IndexRule(t_min=0.02, t_max=0.1), random_state=7)
-    >>> for _ in range(20):
-    ...     X = random.randint(0, 2, size=(500, 3))
-    ...     X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(500) < 0.005)
-    ...     _ = span.partial_fit(X)
-    >>> span.guarantee_.certified.rho < 0.01
-    True
     """
 
     def __init__(self, rule: SpanRule, confidence: Share) -> None:

@@ -1,9 +1,8 @@
 """Promises from the data at hand: what fresh samples of the same source will do, at a confidence.
 
-The bounds of `flagstone.guarantees` hold for every distribution, before any row is seen, and ask
-for millions of rows. Real data have a gap: some directions are frequent, the others rare. A
-certificate proves *from the rows* that fresh samples find the same gap, and so the same space
-(docs/theory/certificates.md).
+The bounds of `flagstone.guarantees` hold for every distribution and ask for millions of rows. Real
+data have a gap: some directions are frequent, the others rare. A certificate proves *from the rows*
+that fresh samples find the same gap, and so the same space (docs/theory/certificates.md).
 
 ===================  ==========================================================================
 module               what it does

@@ -1,7 +1,4 @@
-"""`Certifier`: from a pilot to a `Certificate`, in one pass over the rows that certify.
-
-It counts where rows lie, and the pieces they make.
-"""
+"""`Certifier`: from a pilot to a `Certificate`, in one pass over the rows that certify."""
 
 from __future__ import annotations
 
@@ -46,31 +43,15 @@ class Certifier:
 
     Make one with `of_pilot`, from the flag of the first tenth of the rows (`pilot_rows`); give it
     all the others with `update`, in the order they come; ask it with `certificate`. For shards,
-    give each its own certifier of the same plan, and `merge` them.
+    give each its own certifier of the same plan, and `merge` them: no piece of rows reaches over
+    the end of a run of consecutive rows.
 
-    Attributes
-    ----------
-    plan : CertificatePlan
-    confidence : float
-    n_rows, n_runs : int
-        Certifying rows given, zero rows included, and the runs of consecutive rows that they came
-        in.
-    counts : array of int, length number of spaces + 2
-        Zero rows; rows in U_1; rows in U_2 but not in U_1; …; rows in none of the spaces. Of the
-        rows that were looked at, that is, all of them if ``plan.stride`` is 1.
+    ``counts`` has the zero rows; the rows in U_1; those in U_2 but not in U_1; …; those in none of
+    the spaces (of the rows that were looked at, which are all if ``plan.stride`` is 1).
 
-    Notes
-    -----
-    **Guarantees**
+    One certifier may be asked about any space and threshold, as often as one likes; but how many
+    rows it gets must be fixed beforehand, not by what it has said so far. See `Certificate`.
 
-    What was seen depends on the rows and their order alone, not on how they are split over calls of
-    `update`. Merging adds everything up; no piece reaches over the end of a run.
-
-    See `Certificate`. One certifier may be asked about any space and threshold, as often as one
-    likes; but how many rows it gets must be fixed beforehand, not by what it has said so far.
-
-    Examples
-    --------
     A plane in GF(2)^3; of a hundred rows one lies outside. Where does a fresh sample find it?
 
     >>> import numpy as np
@@ -100,17 +81,7 @@ class Certifier:
     def of_pilot(
         cls, pilot: Flag, n_rows: int, window: Window, *, confidence: Share = 0.99
     ) -> Certifier:
-        """Decide what to count, from the flag of the pilot rows and public numbers only.
-
-        Parameters
-        ----------
-        pilot : Flag
-            Of the first rows, `pilot_rows(n_rows)` of them.
-        n_rows : int
-            Rows of the whole sample, the pilot included: fresh samples have as many.
-        window : Window
-        confidence : float, default 0.99
-        """
+        """Decide what to count, from the flag of the first `pilot_rows` of ``n_rows`` rows only."""
         return cls(CertificatePlan.of_pilot(pilot, n_rows, window), confidence)
 
     def outcomes(self, i: int, side: str) -> Outcomes:
@@ -119,10 +90,7 @@ class Certifier:
         return self._before[side][i] + (cutter.outcomes if cutter else Outcomes())
 
     def update(self, X: Any) -> Certifier:
-        """Take more certifying rows of this run, in the order they come, and return self.
-
-        All rows are taken or none.
-        """
+        """Take more certifying rows of this run, in the order they come: all of them or none."""
         spaces = self.plan.spaces
         rows = spaces.field.rows(X, dim=spaces.dim)
         counts, run = self.counts.copy(), self._next_run()
@@ -166,10 +134,7 @@ class Certifier:
         return np.diff([0, *held, n])
 
     def merge(self, other: Certifier) -> Certifier:
-        """Return the certifier of the rows of both, as runs of their own.
-
-        Rows that come later begin a new run.
-        """
+        """Return the certifier of the rows of both; rows that come later begin a new run."""
         if not isinstance(other, Certifier):
             raise TypeError(f"a certifier merges with a certifier, got {type(other).__name__}")
         if self.confidence != other.confidence:
@@ -196,20 +161,11 @@ class Certifier:
         rho: Share | None = None,
         runs: int | None = None,
     ) -> Certificate:
-        """What the rows so far prove.
+        """Return what the rows so far prove of the window, and of an answer read at a threshold.
 
-        Parameters
-        ----------
-        subspace : Subspace, optional
-            The answer that is asked about; without one only ``rho`` is certified.
-        threshold : int or float, optional
-            The threshold it was read at.
-        rho : float, optional
-            How large a probability of disagreement would do; `rows_needed` is estimated for it,
-            when it is first read.
-        runs : int, optional
-            How many runs of consecutive rows the flag of a sample is made of; by default as many
-            as certifying rows came in.
+        Without a subspace only rho is certified. `rows_needed` is estimated for the ``rho`` that
+        would do, when it is first read. ``runs`` is the number of runs of consecutive rows that the
+        flag of a sample is made of; by default as many as certifying rows came in.
         """
         plan = self.plan
         n_runs = max(1, self.n_runs) if runs is None else positive("runs", runs)
@@ -262,8 +218,8 @@ class Certifier:
     def for_sample(self, n_rows: int, window: Window) -> Certifier:
         """Return the certifier of the same evidence for samples of another size and window.
 
-        Valid for every size and window, also for one that was chosen after a look at the evidence:
-        what certifies is known about the pieces, not about a sample.
+        Valid also for a window that was chosen after a look at the evidence: what certifies is
+        known about the pieces, not about a sample.
         """
         other = copy.copy(self)
         other.plan = replace(self.plan, n_rows=n_rows, window=window)

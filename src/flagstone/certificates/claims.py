@@ -1,7 +1,4 @@
-"""What is certified of each space, and so of a window of thresholds.
-
-Proofs: docs/theory/certificates.md, S33 and S34.
-"""
+"""What is certified of each space, and so of a window of thresholds (S33, S34)."""
 
 from __future__ import annotations
 
@@ -24,15 +21,9 @@ from flagstone.guarantees.rules import bounds_of, index_constant
 class CertifiedSpace:
     """What is known of one space U, for a fresh sample.
 
-    Attributes
-    ----------
-    dim : int
-    inside : tuple of (a, β)
-        U ⊆ V_a but for a probability of at most β, for each pair.
-    outside : tuple of (b, β′)
-        V_{b+1} ⊆ U but for a probability of at most β′, for each pair.
-    eps : float
-        A future row lies outside U with at most this probability.
+    For each (a, β) of ``inside``, U ⊆ V_a but for a probability of at most β. For each (b, β′) of
+    ``outside``, V_{b+1} ⊆ U but for a probability of at most β′. A future row lies outside U with
+    probability at most ``eps``.
     """
 
     dim: int
@@ -85,17 +76,11 @@ class CertifiedSpace:
 
 
 class SharesBetween(dict[tuple[int, int], float]):
-    """P[v in space l but not in space i], at most, for all pairs i < l at once.
+    """P[v in space j but not in space i], at most, for all pairs i < j together; on demand.
 
-    Each is computed when it is asked for; it is never below the share that was seen.
-
-    Examples
-    --------
     >>> between = SharesBetween(np.array([0, 90, 10]), 0.01)
-    >>> round(between[0, 1], 2), round(between[0, 2], 2), round(between[1, 2], 2)
-    (0.96, 1.0, 0.21)
-    >>> between.seen(1, 2)
-    0.1
+    >>> round(between[1, 2], 2), between.seen(1, 2)  # never below the share that was seen
+    (0.21, 0.1)
     """
 
     def __init__(self, counts: Array, failure: float) -> None:
@@ -119,21 +104,11 @@ class SharesBetween(dict[tuple[int, int], float]):
 class Claims:
     """Statements about fresh samples that hold together, at one confidence.
 
-    The rows that can move the spaces V_1, …, V_t, as far as they lie between spaces i and l, number
-    min(m·(between[i, l] + β′_l·eps_l), each·t) on average, at most (S33). Of merged shards any row
-    may move them but a zero row (S34): min(m·P[v ≠ 0], each·t).
-
-    Attributes
-    ----------
-    n_rows : int
-        m, the rows of a fresh sample.
-    spaces : tuple of CertifiedSpace
-        From {0} to F^d.
-    between : SharesBetween
-    each : int
-        Rows of one set, over all shards.
-    merged : bool
-        Whether the sample is merged of shards.
+    Samples have ``n_rows`` = m rows, of which one set holds ``each`` at most, over all shards.
+    ``spaces`` go from {0} to F^d. The rows that can move V_1, …, V_t, as far as they lie between
+    spaces i and j, number min(m·(between[i, j] + β′_j·eps_j), each·t) on average, at most (S33). If
+    the sample is ``merged`` of shards, any row but a zero row may move them (S34): min(m·P[v ≠ 0],
+    each·t).
     """
 
     n_rows: int
@@ -195,11 +170,8 @@ def index_window(claims: Claims, window: Window) -> float:
     """The least ρ that S33 gives for t uniform on the window of the index rule; at most 1.
 
     The window is cut into pieces at the thresholds where something becomes certified, by dynamic
-    programming over all ways to do so.
-
-    Examples
-    --------
-    One space that holds throughout the window, and fails in one sample of a thousand:
+    programming over all ways to do so. One space that holds throughout the window, and fails in one
+    sample of a thousand:
 
     >>> plane = CertifiedSpace(2, ((90, 0.0005),), ((10, 0.0005),))
     >>> spaces = CertifiedSpace.zero(), plane, CertifiedSpace.full(3)
@@ -250,8 +222,6 @@ def mean_failure(spaces: Sequence[CertifiedSpace], window: Window, samples: int 
 
     With two samples it bounds the ρ of the heavy rule (S34).
 
-    Examples
-    --------
     >>> plane = CertifiedSpace(2, ((110, 0.0005),), ((10, 0.0005),))
     >>> mean_failure([plane], Window("heavy", 11, 100), samples=2)
     0.002

@@ -37,27 +37,14 @@ _MOST_NATS, _NATS = 200.0, 1e-5
 class Cut:
     """The rule by which one kind of piece ends. Public numbers, fixed before the rows are seen.
 
-    Attributes
-    ----------
-    inside : bool
-    dim : int
-        Columns of the rows: dim V inside, the codimension of V outside.
-    credit : int
-        Of rows (inside) or sets (outside), at the beginning.
-    pace : float
-        Rows for one more set.
-    most : int
-        k, the full sets after which a piece inside ends; u, the rows after which one outside does.
-    rates : tuple of float
-        The λ > 0 that are tried on the pieces (`Evidence`).
+    ``dim`` is the number of columns: dim V inside, the codimension of V outside. A piece has a
+    ``credit`` of rows (inside) or sets (outside); ``pace`` is the rows for one more set. After
+    ``most`` a piece ends in any case: k full sets inside, u rows outside. ``rates`` are the λ > 0
+    that are tried on the pieces (`Evidence`).
 
-    Examples
-    --------
     >>> cut = Cut(inside=True, dim=3, credit=8, pace=3.5, most=4)
     >>> [cut.allowed(sets) for sets in range(4)], cut.longest
     ([8, 11, 15, 18], 18)
-    >>> [Cut(inside=False, dim=2, credit=2, pace=2.0, most=6).allowed(rows) for rows in range(6)]
-    [2, 2, 3, 3, 4, 4]
     """
 
     inside: bool
@@ -97,15 +84,10 @@ class Cut:
 class Cutter:
     """Cuts a run of rows into pieces, as they come, and counts what comes of them.
 
-    Attributes
-    ----------
-    outcomes : Counter of (int, int)
-        How many pieces had this value and this length. A piece counts once the run has gone on
-        for ``cut.longest`` rows after its beginning, however short it was: whether it counts is
-        then known before it begins (S32).
+    ``outcomes`` says how many pieces had which value and length. A piece counts once the run has
+    gone on for ``cut.longest`` rows after its beginning, however short it was: whether it counts is
+    then known before it begins (S32).
 
-    Examples
-    --------
     >>> from flagstone import GF
     >>> cutter = Cutter(GF(2), Cut(inside=True, dim=2, credit=3, pace=1.0, most=1))
     >>> x, y = [1, 0], [0, 1]
@@ -141,8 +123,8 @@ class Cutter:
     def update(self, matrix: Array, ticks: Array | None = None, size: int = 0) -> Cutter:
         """Take more rows of the run, as the array that kernels take, and return self.
 
-        With ``ticks``, the rows are those with these numbers among ``size`` rows; the others are
-        zero rows. Outside, no other row may be zero.
+        With ``ticks``, these are the rows with those numbers among ``size``; the others are zero
+        rows. Outside, no other row may be zero.
         """
         if ticks is None:
             ticks, size = np.arange(len(matrix)), len(matrix)
@@ -163,11 +145,6 @@ def rates(span: float, expected: float) -> tuple[float, ...]:
     """The λ to try, fixed in advance: from the largest that can serve down to a Gaussian one.
 
     ``span`` is the largest loss of a piece, in sets; ``expected`` the sum that is expected.
-
-    Examples
-    --------
-    >>> [round(rate, 3) for rate in rates(3.0, 1000.0)]
-    [0.289, 0.241, 0.201, 0.167, 0.139, 0.116, 0.097, 0.081, 0.067]
     """
     top = 1.25 * math.log(2) / span
     low = min(top / 2, math.sqrt(5 / max(expected, 1.0)))
@@ -179,26 +156,11 @@ def rates(span: float, expected: float) -> tuple[float, ...]:
 class Evidence:
     """What pieces of one kind prove about all sums of fresh ones at once, at one confidence.
 
-    Attributes
-    ----------
-    cut : Cut
-        How the pieces were cut, and how fresh ones would be; the rates that are tried.
-    outcomes : mapping of (value, length) to int
-        How often pieces came out like that. (Fractions extrapolate; they prove nothing.)
-    failure : float
-        δ: the probability that anything claimed here is false.
-    bet : float
-        c > 0, fixed as well. About √(fresh rows/rows seen) is best.
+    If rows are independent and alike, then with probability 1 − δ (``failure``) over the pieces
+    seen *every* value of `beyond` and `bound` is right, whichever and how many are asked for.
+    ``outcomes`` says how often pieces had which value and length (fractions extrapolate, and prove
+    nothing). ``bet`` is c > 0, fixed as well: about √(fresh rows/rows seen) is best.
 
-    Notes
-    -----
-    **Guarantees**
-
-    If rows are independent and alike, then with probability 1 − δ over the pieces seen *every*
-    value of `beyond` and `bound` is right, whichever and how many are asked for.
-
-    Examples
-    --------
     Sixty pieces, each with two full sets after ten rows, and 660 fresh rows:
 
     >>> cut = Cut(inside=True, dim=4, credit=12, pace=5.0, most=2, rates=rates(3.0, 120.0))
@@ -280,9 +242,6 @@ def last_point(
 
     It falls from one to the other; None if it is below 0 at ``good``. By the Illinois rule: where
     the chord meets 0, with the value at an end that stays halved.
-
-    >>> last_point(lambda x: 10 - x * x, 0.0, 100.0, 1.0)
-    3.0
     """
     at_good, at_bad = function(good), function(bad)
     if not at_good >= 0:

@@ -31,13 +31,7 @@ _BELOW, _ABOVE = 0.8, 1.25
 
 
 def pilot_rows(n_rows: int) -> int:
-    """How many of the rows, the first ones, are the pilot: a tenth.
-
-    Examples
-    --------
-    >>> pilot_rows(50_000), pilot_rows(7)
-    (5000, 1)
-    """
+    """How many of the rows, the first ones, are the pilot: a tenth."""
     return max(1, n_rows // 10)
 
 
@@ -55,16 +49,9 @@ class SpacePlan:
 class CertificatePlan:
     """Everything that is fixed before the certifying rows are seen.
 
-    Attributes
-    ----------
-    n_rows, n_pilot : int
-        Rows of a sample, and how many of the first ones are the pilot.
-    window : Window
-        Where thresholds are drawn from.
-    spaces, parts : NestedSpaces, tuple of SpacePlan
-        The pilot's spaces that matter for the window, the smallest first.
-    stride : int
-        Of the certifying rows every so-many-th stretch is looked at, to save time.
+    ``spaces`` are the pilot's spaces that matter for the window, the smallest first; ``parts`` says
+    how pieces are cut around each. To save time every ``stride``-th stretch of the certifying rows
+    is looked at.
     """
 
     n_rows: int
@@ -92,10 +79,14 @@ class CertificatePlan:
         dims, weights = _chosen(counts, factor, window)
         least = min((int(counts[r - 1]) for r in dims), default=0)
         stride = max(1, int(factor * least / _ENOUGH))
-        cutting = _Cutting(pilot, factor, stride)
-        parts = tuple(map(cutting.plan, dims, weights))
+        parts = []
+        for r, weight in zip(dims, weights, strict=True):
+            inside, outside = _cut(pilot, r, factor, stride, inside=True), None
+            if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
+                outside = _cut(pilot, r, factor, stride, inside=False)
+            parts.append(SpacePlan(r, weight, inside, outside))
         spaces = NestedSpaces.of_flag(pilot, dims)
-        return cls(n_rows, pilot.n_rows, window, spaces, parts, stride)
+        return cls(n_rows, pilot.n_rows, window, spaces, tuple(parts), stride)
 
 
 def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], list[float]]:
@@ -119,43 +110,29 @@ def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], li
     return [dim for _, _, dim in kept], [math.sqrt(overlap) / total for _, overlap, _ in kept]
 
 
-@dataclass(frozen=True)
-class _Cutting:
-    """How rows are cut around the spaces of a pilot.
+def _cut(pilot: Flag, r: int, factor: float, stride: int, *, inside: bool) -> Cut:
+    """Return how to cut on one side of the space of dimension r, from the sets of the pilot there.
 
-    A sample has ``factor`` times its rows; every stride-th stretch of them is looked at.
+    A sample has ``factor`` times the rows of the pilot; every stride-th stretch is looked at.
     """
-
-    pilot: Flag
-    factor: float
-    stride: int
-
-    def plan(self, r: int, weight: float) -> SpacePlan:
-        """Return how rows are cut on both sides of the space of dimension r."""
-        # in codimension one every row outside makes a set of its own
-        outside = self._cut(r, inside=False) if r < self.pilot.dim - 1 else None
-        return SpacePlan(r, weight, self._cut(r, inside=True), outside)
-
-    def _cut(self, r: int, *, inside: bool) -> Cut:
-        """Return how to cut on a side, from the sets that the pilot has there."""
-        if inside:
-            dim, counts = r, self.pilot.counts[:r]
-            sets = int(counts[-1])
-        else:
-            dim, counts = self.pilot.dim - r, self.pilot.counts[r:]
-            sets = int(counts[0]) if len(counts) else 1
-        pace, expected = self.pilot.n_rows / sets, self.factor * sets
-        seen = expected / self.stride
-        k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
-        k = max(1.0, k) if inside else k
-        # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
-        # being it: a piece lags behind (or leads) the whole by what their counts differ from its.
-        rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
-        lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
-        if inside:
-            credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
-            rows = max(2, math.ceil(credit * pace))
-            return Cut(True, dim, rows, 1.1 * pace, int(k), rates(credit, expected))
-        last = math.ceil(1.5 + lag)
-        tried = rates(last + 1, expected)  # a piece ends one set after it had none left
-        return Cut(False, dim, last, pace / 1.25, max(2, math.ceil(k * pace)), tried)
+    if inside:
+        dim, counts = r, pilot.counts[:r]
+        sets = int(counts[-1])
+    else:
+        dim, counts = pilot.dim - r, pilot.counts[r:]
+        sets = int(counts[0]) if len(counts) else 1
+    pace, expected = pilot.n_rows / sets, factor * sets
+    seen = expected / stride
+    k = min(math.sqrt(seen) / 2.5, seen / (20 if inside else 60))
+    k = max(1.0, k) if inside else k
+    # Directions about as rare (inside; outside: as frequent) as the decisive one take turns in
+    # being it: a piece lags behind (or leads) the whole by what their counts differ from its.
+    rivals = counts[np.abs(counts - sets) <= 4 * math.sqrt(sets)]
+    lag = abs(float(rivals.mean()) - sets) * math.sqrt(k / sets) if len(rivals) else 0.0
+    if inside:
+        credit = 2 + min(1.5, math.sqrt(seen) / 35) + lag
+        rows = max(2, math.ceil(credit * pace))
+        return Cut(True, dim, rows, 1.1 * pace, int(k), rates(credit, expected))
+    last = math.ceil(1.5 + lag)
+    tried = rates(last + 1, expected)  # a piece ends one set after it had none left
+    return Cut(False, dim, last, pace / 1.25, max(2, math.ceil(k * pace)), tried)

@@ -20,11 +20,7 @@ _EACH, _LAST = np.uint64(0x0101010101010101), np.uint64(56)
 
 
 def first_of_runs(matrix: Array) -> Array:
-    """Say of each row whether it differs from the row before it.
-
-    >>> first_of_runs(np.array([[1, 0], [1, 0], [1, 1]])).tolist()
-    [True, False, True]
-    """
+    """Say of each row whether it differs from the row before it."""
     first = np.ones(len(matrix), dtype=bool)
     first[1:] = (matrix[1:] != matrix[:-1]).any(axis=1)
     return first
@@ -33,26 +29,16 @@ def first_of_runs(matrix: Array) -> Array:
 class SerialDependence:
     """Counts pairs of equal rows, and how alike rows are, side by side and some way apart.
 
-    For independent rows both are equally likely: the chance of two draws to be equal. A sender
-    that repeats each frame makes many pairs side by side, and no more than chance farther apart. A
-    reading that drifts makes neighbours alike, though not equal.
-
-    Attributes
-    ----------
-    pairs, beside, apart : int
-        Pairs of each kind that were looked at, and how many of them were equal.
-
-    Notes
-    -----
-    **Guarantees**
+    For independent rows both are equally likely: the chance of two draws to be equal. A sender that
+    repeats each frame makes many pairs side by side, and no more than chance farther apart. A
+    reading that drifts makes neighbours alike, though not equal. Of ``pairs`` of each kind that
+    were looked at, ``beside`` and ``apart`` were equal.
 
     Independent rows drift with probability at most 10⁻⁶. Of disjoint triples (a, b, c), b beside a
     and c far away, let D be in how many entries a agrees with b, less those in which it agrees with
     c. Exchanging b and c turns the sign of D over, so that given all |D| the signs are fair coins,
     and Hoeffding's bound has P[ΣD ≥ s·√ΣD²] ≤ exp(−s²/2).
 
-    Examples
-    --------
     >>> rows = np.random.RandomState(1).randint(0, 2, size=(1000, 20))
     >>> SerialDependence().update(rows).beyond_chance
     False

@@ -23,20 +23,11 @@ _FIRST = 1 << 11
 class NestedSpaces:
     """Spaces of a flag, with coordinates in which each of them is spanned by first axes.
 
-    In these coordinates a row lies in the space of dimension r iff all entries past the r-th are
-    zero; the first r are then its coordinates in the space, and the others of any row are its image
-    modulo the space. One product serves all spaces.
+    The first r rows of ``basis`` span the space of dimension r, for each r of the rising ``dims``.
+    In these coordinates a row lies in that space iff all entries past the r-th are zero; the first
+    r are then its coordinates in the space, and the others of any row are its image modulo the
+    space. One product serves all spaces.
 
-    Parameters
-    ----------
-    field : Field
-    basis : rows
-        The first r rows span the space of dimension r, for each r in ``dims``.
-    dims : sequence of int
-        Rising, from 1 on.
-
-    Examples
-    --------
     >>> flag = Flag(3).update([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     >>> spaces = NestedSpaces.of_flag(flag, [1, 2])
     >>> spaces.subspace(0).basis.tolist()
@@ -112,19 +103,10 @@ class NestedSpaces:
 class LevelCounts:
     """Of nested spaces U_0 ⊂ U_1 ⊂ …: first rows that span each, rows outside each, runs of them.
 
-    Parameters
-    ----------
-    field, ambient_dim
-        Of the rows.
-    dims : sequence of int
-        The dimensions of the spaces, the smallest first: the answer V*, then levels that hold it.
-    n_rows : int
-        Of the whole sample; decides at which numbers of rows it is asked what they span.
-    n_before : int
-        Rows of the sample that come before these, where these are a part of it.
+    ``dims`` are the dimensions, the smallest first: the answer V*, then levels that hold it. The
+    whole sample has ``n_rows`` rows, which decides at which numbers of rows it is asked what they
+    span; ``n_before`` of them come before these.
 
-    Examples
-    --------
     >>> from flagstone import GF
     >>> line = GF(2).rows([[1, 0]] * 20 + [[1, 1]] * 3 + [[1, 0]] * 10)
     >>> place = np.array([0] * 20 + [1] * 3 + [0] * 10)
