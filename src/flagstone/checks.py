@@ -32,8 +32,6 @@ def shown(value: Any) -> str:
 def checked_integer(value: Any, least: int, *must: str | Parameter) -> int:
     """Return an integer of at least ``least``; otherwise say what must hold and what was given.
 
-    Examples
-    --------
     >>> checked_integer(2.5, 1, "a table needs at least one row")
     Traceback (most recent call last):
     ...
@@ -94,8 +92,6 @@ def checked_total(seen: int, more: int) -> int:
 def checked_weights(weights: Any, n_rows: int, name: str = "weights") -> tuple[Array | None, int]:
     """Return weights as int64 (None for all ones) and their sum, or say which one is bad.
 
-    Examples
-    --------
     >>> checked_weights([2, 0, 1], 3)[1]
     3
     >>> checked_weights([2, -1, 1], 3)

@@ -85,8 +85,6 @@ def beyond(finding: Finding, shared: Finding) -> list[str]:
     With the shared ones, and those that the encoding of the columns implies, they say what the
     finding says; none of them follows from the others.
 
-    Examples
-    --------
     >>> from flagstone import Finding
     >>> from flagstone.answers import Constraints
     >>> finding = Finding.of(Constraints([[1, 0, 1, 1], [0, 1, 1, 1]], [0, 0]))

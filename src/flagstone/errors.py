@@ -13,8 +13,6 @@ class Parameter:
 
     Python users read its name in Python; the command line turns ``t_max`` into ``--t-max``.
 
-    Examples
-    --------
     >>> print(Parameter("t_max"), Parameter("rule", "heavy"), sep=" / ")
     t_max / rule='heavy'
     """
@@ -35,8 +33,6 @@ class _Worded(Exception):
     def worded(self, say: Callable[[Parameter], str]) -> str:
         """Return the message with every parameter as ``say`` puts it.
 
-        Examples
-        --------
         >>> error = InputError(Parameter("t_max"), " must be positive")
         >>> str(error), error.worded(lambda p: "--" + p.name.replace("_", "-"))
         ('t_max must be positive', '--t-max must be positive')

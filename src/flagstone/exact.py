@@ -32,8 +32,6 @@ _RATIONAL = re.compile(
 def exact_integer(text: str) -> int:
     """Return the integer that a sign and digits denote.
 
-    Examples
-    --------
     >>> exact_integer("-" + "9" * 5000) == 1 - 10**5000
     True
     """
@@ -69,8 +67,6 @@ def _natural(digits: str) -> int:
 def exact_integers(values: list[int]) -> Array:
     """Return integers as int64 where all of them fit, as objects otherwise: never rounded.
 
-    Examples
-    --------
     >>> exact_integers([1, -2]).dtype, exact_integers([2**70]).tolist() == [2**70]
     (dtype('int64'), True)
     """
@@ -83,8 +79,6 @@ def exact_integers(values: list[int]) -> Array:
 def exact_modulo(values: Array, order: int) -> Array:
     """Return integers modulo an order, which need not fit into their type.
 
-    Examples
-    --------
     >>> exact_modulo(np.array([-1, 7], dtype=np.int8), 256)
     array([255,   7])
     """
@@ -97,8 +91,6 @@ def exact_rational(text: str) -> Fraction:
 
     Anything else is a ValueError, whose text says what is wrong with the number.
 
-    Examples
-    --------
     >>> exact_rational("-6/8"), exact_rational("1.50e-1")
     (Fraction(-3, 4), Fraction(3, 20))
     >>> exact_rational("1e999999999")
@@ -126,8 +118,6 @@ def exact_rational(text: str) -> Fraction:
 def exact_floor(value: Any) -> int | None:
     """Return the largest whole number up to a number of any type; None for anything else.
 
-    Examples
-    --------
     >>> exact_floor(Decimal("7.5")), exact_floor(np.uint64(2**63)) == 2**63, exact_floor("7")
     (7, True, None)
     """
@@ -147,8 +137,6 @@ def exact_floor(value: Any) -> int | None:
 def is_missing(value: Any) -> bool:
     """Say whether an entry is missing: None, NaN, or what pandas writes in its place.
 
-    Examples
-    --------
     >>> [is_missing(value) for value in (None, float("nan"), Decimal("NaN"), 0, "")]
     [True, True, True, False, False]
     """
@@ -162,8 +150,6 @@ def is_missing(value: Any) -> bool:
 def missing_entries(values: Array) -> Array:
     """Say of each entry whether it is missing.
 
-    Examples
-    --------
     >>> missing_entries(np.array([0.0, np.nan])).tolist(), missing_entries(np.array([3])).tolist()
     ([False, True], [False])
     """
@@ -180,8 +166,6 @@ def exact_array(X: Any) -> Array:
     NumPy makes one type of all that a table holds, and of integers beside fractions, or signed
     beside unsigned ones, that is float64: 53 bits. Where that would round, entries stay objects.
 
-    Examples
-    --------
     >>> print(np.asarray([[2**63 + 1, -1]])[0, 0], exact_array([[2**63 + 1, -1]])[0, 0])
     9.223372036854776e+18 9223372036854775809
     """

@@ -26,8 +26,6 @@ _CARD = f"border:{_BORDER};border-radius:6px;padding:.5em .8em;margin:.2em 0;max
 def escape(text: str) -> str:
     """Return text from data for a page: markup stays text, control characters are shown.
 
-    Examples
-    --------
     >>> print(escape("<b>\\x07"))
     &lt;b&gt;\\x07
     """
@@ -40,8 +38,6 @@ def escape(text: str) -> str:
 def card(title: str, *parts: str) -> str:
     """Return parts, which are markup, in a frame below a title, which is text.
 
-    Examples
-    --------
     >>> "&lt;i&gt;" in card("A <i>", listing(["x0 = 1"]))
     True
     """

@@ -74,8 +74,6 @@ class FrameProblem(ValueError):
 def parse_frames(line: bytes, notation: str = "hex") -> list[WrittenFrame]:
     """Return the frames of one line, none for a blank or a comment.
 
-    Examples
-    --------
     >>> parse_frames(b"{41} cfb9 f00d 648   ; a comment")
     [WrittenFrame(n_bits=41, digits=b'cfb9f00d648')]
     >>> parse_frames(b"0x0D,0x55"), parse_frames(b"0d:55")

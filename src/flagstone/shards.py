@@ -178,16 +178,8 @@ class MemoryShard:
 class ShardSummary:
     """What the first pass keeps of one shard, or of several merged ones.
 
-    Attributes
-    ----------
-    summary, pilot : Flag
-        Of all rows; of the first tenth of each shard (None if it was not asked for).
-    sizes : tuple of int
-        The rows of each shard, in order.
-    skipped : int
-        Frames of another length.
-    labels : Counter or None
-        How often each element was a label.
+    The flags of all rows and, if it was asked for, of the first tenth of each shard (``pilot``);
+    the rows of each shard in order; frames of another length; how often each element was a label.
     """
 
     summary: Flag
@@ -337,18 +329,11 @@ def summarize_shard(
 
 @dataclass(frozen=True)
 class ShardReview:
-    """What the second pass counts in one shard, or in several merged ones.
+    """What a second pass counts in one shard, or in several merged ones.
 
-    Attributes
-    ----------
-    counted : Measurement
-        Rows that do not fit, and where the first ones are.
-    shown : int
-        At most how many of these are listed.
-    second_pass : SecondPass or None
-        What the rows of the fit certify; None where other rows are checked.
-    broken : array of int, or None
-        How many rows break each equation; None where that is not counted.
+    ``counted`` says how many rows do not fit, and where the first ``shown`` of them are. Where rows
+    of the fit certify, ``second_pass`` says what; where other rows are checked, ``broken`` counts
+    those that break each equation.
     """
 
     counted: Measurement
@@ -391,17 +376,10 @@ def review_shard(
 ) -> ShardReview:
     """Read the rows of a shard again: certify, count rows that do not fit, say where they are.
 
-    Parameters
-    ----------
-    n_rows, n_before : int
-        How many rows the first pass has read, here and in the shards before.
-    certifier : Certifier or None
-        What the pilots of all shards have planned.
-    shown : int
-        How many rows that do not fit are listed.
-    alone : float or None
-        The confidence, where this shard is the only one: then it has no pilot yet, and plans its
-        certificate on the way.
+    The first pass has read ``n_rows`` here, and ``n_before`` in the shards before. The pilots of
+    all shards have planned the ``certifier``; the only shard has none yet, and plans its
+    certificate on the way, at the confidence ``alone``. At most ``shown`` rows that do not fit are
+    listed.
     """
     if alone is None:
         second_pass = SecondPass(finding, certifier, pilot_rows(n_rows), n_before)

@@ -241,8 +241,6 @@ def feature_names(names: Sequence[str] | None, dim: int) -> tuple[str, ...]:
 def combination(field: Field, coef: Array, names: Sequence[str], constant: Any = 0) -> str:
     """Return Σ coef_i·name_i + constant as text.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from flagstone import GF
     >>> combination(GF(2), np.array([1, 0, 1]), ["a", "b", "c"], 1)

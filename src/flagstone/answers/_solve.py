@@ -63,21 +63,14 @@ def pick_solution(
     name: str,
     counted: int | None = None,
 ) -> Array:
-    """Return one w with ⟨w, a⟩ = b for all (a, b) in the system.
+    """Return one w with ⟨w, a⟩ = b for all (a, b) in the system, which must be solvable.
 
-    Parameters
-    ----------
-    system : Subspace of F^(n+1)
-        Must be solvable: e_{n+1} not in it, that is, the last column no pivot.
-    choice : {"uniform", "lexmin", "sparsest"}
-        ``"uniform"``: all coordinates are drawn as one vector r from the coins, under
-        ``name``; the free ones are kept and the pivots solved for. Whatever the free
-        coordinates are, w is uniform on the solutions, and one r serves every system.
-        ``"lexmin"``: the lexicographically smallest solution. A coordinate is bound when an
-        equation ends in it, so the pivots are taken from the right and the rest is 0.
-        ``"sparsest"``: one with as few terms as :func:`sparsest` finds.
-    counted : int, optional
-        Among how many first coordinates terms are counted; all, otherwise.
+    "uniform": all coordinates are drawn as one vector r from the coins, under ``name``; the free
+    ones are kept and the pivots solved for. Whatever the free coordinates are, w is uniform on the
+    solutions, and one r serves every system. "lexmin": the lexicographically smallest solution. A
+    coordinate is bound when an equation ends in it, so the pivots are taken from the right and the
+    rest is 0. "sparsest": one with as few terms as `sparsest` finds among the first ``counted``
+    coordinates (all, if None).
     """
     F, n = system.field, system.ambient_dim - 1
     check_choice(choice, F)
@@ -129,25 +122,12 @@ class _Form:
 
 @lru_cache(maxsize=8)  # the answer, and what is said of it, ask the same
 def sparsest(system: Subspace, counted: int) -> Sparse:
-    """Return one w with ⟨w, a⟩ = b for all (a, b) in the system, and few terms.
+    """Return one w with few terms, and ⟨w, a⟩ = b for all (a, b) in a system that has a solution.
 
-    Parameters
-    ----------
-    system : Subspace of F^(n+1)
-        Must be solvable.
-    counted : int
-        Terms are counted among this many first coordinates; a constant after them is not counted.
-
-    Notes
-    -----
-    **Guarantees**
-
+    Terms are counted among the first ``counted`` coordinates; a constant after them is not counted.
     A function of the system alone. Coordinates that are constant in it, multiples of the constant
     one if there is one and zero otherwise, get 0. If ``proven``, no solution has fewer terms.
-    At most 2^28 coefficients are looked at over GF(2), 2^22 over other finite fields, 2^17 over QQ.
 
-    Examples
-    --------
     >>> rows = [[1, 0, 1, 0, 1], [0, 1, 0, 1, 1], [0, 0, 1, 1, 0]]     # (x, y)
     >>> found = sparsest(Subspace.span(rows), 4)
     >>> found.solution.tolist(), found.proven

@@ -26,8 +26,6 @@ def short_equations(equations: Array, field: Field) -> Array:
     A function of the space alone. The equations themselves are returned where the search finds
     nothing shorter, or where they are too many; else the others, in the order of their columns.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from flagstone import GF
     >>> rows = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]], dtype=np.uint8)
@@ -82,8 +80,6 @@ def sparse_basis(equations: Array) -> Array:
     combinations. Some fixed ones are tried, with the sums of two or three of their rows, and the
     lightest independent ones are kept. Deterministic, and never heavier than the echelon form.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> rows = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]], dtype=np.uint8)
     >>> sparse_basis(rows).tolist()     # their sum is lighter than the second

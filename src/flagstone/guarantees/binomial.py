@@ -25,8 +25,6 @@ _TINY, _NARROW = 1e-15, 1e-4
 def binomial_above(trials: int, share: float, count: int) -> float:
     """An upper bound on P[Binomial(trials, share) > count], exact but for the last digits.
 
-    Examples
-    --------
     >>> round(binomial_above(10, 0.5, 8), 6), 11 / 1024
     (0.010742, 0.0107421875)
     >>> binomial_above(10, 0.5, -1), binomial_above(10, 0.5, 10)
@@ -44,8 +42,6 @@ def binomial_above(trials: int, share: float, count: int) -> float:
 def binomial_below(trials: int, share: float, count: int) -> float:
     """An upper bound on P[Binomial(trials, share) < count], exact but for the last digits.
 
-    Examples
-    --------
     >>> round(binomial_below(10, 0.5, 2), 6)
     0.010742
     """
@@ -59,8 +55,6 @@ def binomial_below(trials: int, share: float, count: int) -> float:
 def binomial_least(trials: int, share: float, failure: float) -> int:
     """The smallest x with P[Binomial(trials, share) > x] ≤ failure.
 
-    Examples
-    --------
     >>> x = binomial_least(10_000, 0.02, 0.001)
     >>> binomial_above(10_000, 0.02, x) <= 0.001 < binomial_above(10_000, 0.02, x - 1)
     True
@@ -75,8 +69,6 @@ def binomial_least(trials: int, share: float, failure: float) -> int:
 def share_at_most(count: int, trials: int, failure: float) -> float:
     """Clopper and Pearson's upper bound q on a share: P[Binomial(trials, q) ≤ count] ≤ failure.
 
-    Examples
-    --------
     The rule of three:
 
     >>> round(share_at_most(0, 300, 0.05), 5)
@@ -93,8 +85,6 @@ def share_at_most(count: int, trials: int, failure: float) -> float:
 def share_at_least(count: int, trials: int, failure: float) -> float:
     """Clopper and Pearson's lower bound q on a share: P[Binomial(trials, q) ≥ count] ≤ failure.
 
-    Examples
-    --------
     >>> round(share_at_least(300, 300, 0.05), 5) == round(1 - share_at_most(0, 300, 0.05), 5)
     True
     """

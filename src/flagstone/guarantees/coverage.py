@@ -128,13 +128,8 @@ def pilot_share(n_pilot: int) -> float:
     """The share of δ for the pilot of this many rows, where pilots are made again and again.
 
     On a stream of unknown length the first 16, 32, 64, … rows are pilots, and the rows after each
-    certify what it chose. The shares 1/2, 1/6, 1/12, … of these pilots sum to 1, so that all their
-    certificates hold together.
-
-    Examples
-    --------
-    >>> round(sum(pilot_share(FIRST_PILOT << k) for k in range(1000)), 3)
-    0.999
+    certify what it chose. Their shares 1/2, 1/6, 1/12, … sum to 1, so that all their certificates
+    hold together.
     """
     number = (at_least("n_pilot", n_pilot, FIRST_PILOT) // FIRST_PILOT).bit_length()
     return 1 / (number * (number + 1))
@@ -145,25 +140,11 @@ def stream_certificate(
 ) -> float:
     """P[v ∉ U] for a future row v, at most, where U was chosen by the pilot of a stream (S43).
 
-    Parameters
-    ----------
-    outside, n_rows : int
-        How many of the rows after the pilot lie outside U, and how many there are; their number is
-        a function of ``n_pilot``.
-    n_pilot : int
-        Rows of the pilot.
-    levels : int
-        How many spaces a pilot may choose.
+    Of the ``n_rows`` rows after the pilot, a number that is a function of ``n_pilot``, ``outside``
+    lie outside U. A pilot may choose up to ``levels`` spaces. With the given confidence for all
+    pilots and all their spaces at once, and so for every length of the stream. Rows after a pilot
+    must lie outside U independently of each other.
 
-    Notes
-    -----
-    **Guarantees**
-
-    With the given confidence for all pilots and all their spaces at once, and so for every length
-    of the stream. Rows after a pilot must lie outside U independently of each other.
-
-    Examples
-    --------
     >>> round(stream_certificate(0, 7 * 128, 128, levels=4), 3)
     0.01
     """
@@ -205,8 +186,6 @@ def contains_failure(n_rows: int, share: float, threshold: float) -> float:
 def come_in_runs(n_rows: int, hits: int, runs: int) -> bool:
     """Whether violations (hits) come in runs: fewer than independent ones, which S43 needs, make.
 
-    Examples
-    --------
     >>> come_in_runs(1000, 20, 3), come_in_runs(1000, 20, 19), come_in_runs(1000, 0, 0)
     (True, False, False)
     """
@@ -219,8 +198,6 @@ def chance_of_runs(n_rows: int, hits: int, runs: int) -> float:
     The runs test of Wald and Wolfowitz, exact: r runs are C(k−1, r−1)·C(n−k+1, r) of C(n, k) orders
     of k hits.
 
-    Examples
-    --------
     >>> chance_of_runs(100, 10, 1) < 1e-9, chance_of_runs(100, 10, 9) > 0.1
     (True, True)
     >>> chance_of_runs(100, 0, 0), chance_of_runs(100, 1, 1), chance_of_runs(3, 3, 1)

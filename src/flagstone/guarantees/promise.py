@@ -192,14 +192,9 @@ class Counted:
 class Contains:
     """How many equations of the answer a fresh answer has, too, and how surely (S43).
 
-    Attributes
-    ----------
-    equations, of : int
-        The number of linearly independent equations of the answer, which has ``of`` of them.
-    dim : int
-        They are the equations of the level of the flag with this dimension.
-    failure : float
-        A fresh answer lacks one of them with at most this probability.
+    Of the ``of`` linearly independent equations of the answer they are those of the level of the
+    flag with dimension ``dim``. A fresh answer lacks one of them with probability at most
+    ``failure``.
     """
 
     equations: int

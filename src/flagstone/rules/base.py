@@ -96,8 +96,6 @@ class SpanRule(ABC):
     def window(self, dim: int, n_rows: int, n_shards: int = 1) -> g.Window:
         """The window for rows of this dimension and number: public numbers only, never the data.
 
-        Examples
-        --------
         >>> from flagstone.rules import IndexRule
         >>> print(IndexRule(eps=0.1).window(dim=10, n_rows=1000))
         {6..11}

@@ -30,8 +30,6 @@ class Selection(NamedTuple):
 def rule_named(rule: Any, **parameters: Any) -> SpanRule:
     """The rule of this name with these parameters, validated.
 
-    Examples
-    --------
     >>> rule_named("heavy", rho=0.1).name
     'heavy'
     """
@@ -60,21 +58,11 @@ def rule_from_dict(data: Mapping[str, Any]) -> SpanRule:
 def select_span(flag: Flag, rule: SpanRule, coins: Coins, *, warn: bool = True) -> Selection:
     """Choose a span from a flag with published coins.
 
-    Warns
-    -----
-    ReplicabilityWarning
-        If a promise that was asked for explicitly is not proven. Asked for are: eps if it
-        differs from the default 0.1; both rho and eps if rho is given. And if the window starts
-        past the last set, where the answer is {0} whatever the threshold: an error there would
-        depend on the data, and break the promise. (Not if all rows are zero: {0} holds them.)
+    Warns if a promise that was asked for explicitly is not proven. Asked for are: eps if it differs
+    from the default 0.1; both rho and eps if rho is given. And if the window starts past the last
+    set, where the answer is {0} whatever the threshold: an error there would depend on the data,
+    and break the promise. (Not if all rows are zero: {0} holds them.)
 
-    Raises
-    ------
-    InputError
-        No rows, or a window that public numbers alone forbid.
-
-    Examples
-    --------
     >>> from flagstone import Coins, Flag, IndexRule
     >>> flag = Flag(3).update([[1, 0, 0], [0, 1, 1]], weights=[600, 400])
     >>> chosen = select_span(flag, IndexRule(t_max=100), Coins(2026))

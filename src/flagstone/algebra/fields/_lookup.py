@@ -87,8 +87,6 @@ def pack(X: Any) -> BitRows:
 def as_field(spec: FieldLike) -> Field:
     """Return a field from a Field, an order, or a text such as ``"QQ"`` or ``"GF(2^8)"``.
 
-    Examples
-    --------
     >>> from flagstone.algebra.fields import as_field
     >>> as_field(2), as_field("QQ"), as_field("2^8"), as_field("GF(7)")
     (GF(2), QQ, GF(2^8), GF(7))
