@@ -20,6 +20,14 @@ class AffineSubspace:
     The point is the representative that is zero in the pivot columns of V, so equal affine
     subspaces are equal values.
 
+    Attributes
+    ----------
+    field : Field
+    ambient_dim : int
+        The dimension d of the space around it.
+    direction : Subspace
+        The subspace V of differences ({0} when empty).
+
     Examples
     --------
     >>> from flagstone import AffineSubspace, Subspace
@@ -32,9 +40,11 @@ class AffineSubspace:
     AffineSubspace(empty, in GF(2)^3)
     """
 
-    __slots__ = ("_direction", "_point")
+    __slots__ = ("_point", "ambient_dim", "direction", "field")
 
-    _direction: Subspace
+    field: Field
+    ambient_dim: int
+    direction: Subspace
     _point: Array | None
 
     def __init__(self) -> None:
@@ -48,8 +58,9 @@ class AffineSubspace:
         if point is not None:
             point = point.copy()
             point.flags.writeable = False
-        object.__setattr__(self, "_point", point)
-        object.__setattr__(self, "_direction", direction)
+        values = {"field": direction.field, "ambient_dim": direction.ambient_dim}
+        for name, value in (values | {"direction": direction, "_point": point}).items():
+            object.__setattr__(self, name, value)
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -88,16 +99,6 @@ class AffineSubspace:
         return Subspace.span(lifted, F, dim=d + 1)
 
     @property
-    def field(self) -> Field:
-        """The field F."""
-        return self._direction.field
-
-    @property
-    def ambient_dim(self) -> int:
-        """The dimension d of the space around it."""
-        return self._direction.ambient_dim
-
-    @property
     def is_empty(self) -> bool:
         """Whether it contains no point."""
         return self._point is None
@@ -105,7 +106,7 @@ class AffineSubspace:
     @property
     def dim(self) -> int:
         """The dimension of the direction; −1 when empty."""
-        return -1 if self._point is None else self._direction.dim
+        return -1 if self._point is None else self.direction.dim
 
     @property
     def point(self) -> Array:
@@ -114,11 +115,6 @@ class AffineSubspace:
             raise InputError("the affine subspace is empty: it has no point")
         return self._point
 
-    @property
-    def direction(self) -> Subspace:
-        """The subspace of differences ({0} when empty)."""
-        return self._direction
-
     def contains(self, X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Say of each row of X whether it lies in the affine subspace."""
         rows = self.field.rows(X, dim=self.ambient_dim)
@@ -126,7 +122,7 @@ class AffineSubspace:
             return np.zeros(len(rows), dtype=bool)
         out = np.empty(len(rows), dtype=bool)
         for piece in chunks(*rows.shape):
-            representative = self._direction.reduce(rows[piece])
+            representative = self.direction.reduce(rows[piece])
             out[piece] = (representative == self._point).all(axis=1)
         return out
 
@@ -135,14 +131,14 @@ class AffineSubspace:
         if self._point is None:
             return self.field.array(self.field.empty(0, self.ambient_dim))
         point = self._point[np.newaxis, :]
-        return np.concatenate([point, self.field.add(self._direction.basis, point)])
+        return np.concatenate([point, self.field.add(self.direction.basis, point)])
 
     def equations(self) -> tuple[Array, Array]:
         """Return (A, b), A in reduced row echelon form, with {x : Ax = b}; 0 = 1 when empty."""
         F = self.field
         if self._point is None:
             return F.array(F.empty(1, self.ambient_dim)), np.array([F.one], dtype=F.dtype)
-        A = self._direction.annihilator().basis
+        A = self.direction.annihilator().basis
         b = F.dot(F.rows(A, dim=self.ambient_dim), self._point[np.newaxis, :])[:, 0]
         return A, b
 
@@ -150,8 +146,8 @@ class AffineSubspace:
         if not isinstance(other, AffineSubspace):
             return NotImplemented
         if self.is_empty or other.is_empty:
-            return self.is_empty == other.is_empty and self._direction == other._direction
-        return self._direction == other._direction and np.array_equal(self.point, other.point)
+            return self.is_empty == other.is_empty and self.direction == other.direction
+        return self.direction == other.direction and np.array_equal(self.point, other.point)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint())
@@ -159,7 +155,7 @@ class AffineSubspace:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         if self._point is None:
             return AffineSubspace.empty, (self.ambient_dim, self.field)
-        return AffineSubspace.from_point, (self._point, self._direction)
+        return AffineSubspace.from_point, (self._point, self.direction)
 
     def __repr__(self) -> str:
         if self.is_empty:
@@ -191,5 +187,5 @@ class AffineSubspace:
         body = b""
         if self._point is not None:
             body = self.field.canonical_text(self._point[np.newaxis, :])
-            body += self.field.canonical_text(self._direction.basis)
+            body += self.field.canonical_text(self.direction.basis)
         return hashlib.sha256(head.encode() + body).hexdigest()

@@ -24,6 +24,7 @@ class Subspace:
     ----------
     field : Field
     dim, ambient_dim : int
+        Its dimension, and d.
     basis : array of shape (dim, ambient_dim)
         The reduced row echelon form, read-only.
     pivots : tuple of int
@@ -46,9 +47,11 @@ class Subspace:
     True
     """
 
-    __slots__ = ("_pivots", "_rows", "field")
+    __slots__ = ("_pivots", "_rows", "ambient_dim", "dim", "field")
 
     field: Field
+    dim: int
+    ambient_dim: int
     _rows: Rows
     _pivots: Array
 
@@ -58,9 +61,9 @@ class Subspace:
     @classmethod
     def _make(cls, field: Field, rows: Rows, pivots: Array) -> Subspace:
         self = object.__new__(cls)
-        object.__setattr__(self, "field", field)
-        object.__setattr__(self, "_rows", rows)
-        object.__setattr__(self, "_pivots", pivots)
+        values = {"_rows": rows, "_pivots": pivots, "field": field}
+        for name, value in (values | {"dim": len(pivots), "ambient_dim": width(rows)}).items():
+            object.__setattr__(self, name, value)
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -90,16 +93,6 @@ class Subspace:
         F = as_field(field)
         eye = F.rows(np.eye(checked_dim(dim), dtype=np.uint8))
         return cls._make(F, eye, np.arange(dim, dtype=np.int64))
-
-    @property
-    def dim(self) -> int:
-        """The dimension."""
-        return len(self._pivots)
-
-    @property
-    def ambient_dim(self) -> int:
-        """The dimension d of the space around it."""
-        return width(self._rows)
 
     @property
     def rows(self) -> Rows:
@@ -172,7 +165,7 @@ class Subspace:
             self.field == other.field
             and self.ambient_dim == other.ambient_dim
             and self.dim == other.dim
-            and np.array_equal(self._matrix(), other._matrix())
+            and np.array_equal(self.field.matrix(self._rows), other.field.matrix(other._rows))
         )
 
     def __hash__(self) -> int:
@@ -215,9 +208,6 @@ class Subspace:
             f"dim {self.dim}\n"
         )
         return hashlib.sha256(head.encode() + self.field.canonical_text(self.basis)).hexdigest()
-
-    def _matrix(self) -> Array:
-        return self._rows if isinstance(self._rows, np.ndarray) else self._rows.words
 
     def _same_space(self, other: Subspace) -> None:
         if not isinstance(other, Subspace):
