@@ -13,7 +13,6 @@ from flagstone import guarantees as g
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import (
     at_least,
-    check_dim,
     check_share,
     exact,
     positive,
@@ -62,11 +61,11 @@ def test_times_log(factor, ratio, floor):
 
 @pytest.mark.parametrize("bad", [0, -1, 2.0, True, None, "3", math.nan])
 def test_counts_are_integers_from_one(bad):
-    assert positive("rows", 1) == check_dim(np.int64(1)) == 1
+    assert positive("rows", 1) == positive("dim", np.int64(1)) == 1
     with pytest.raises(InputError, match="rows must be an integer of at least 1"):
         positive("rows", bad)
     with pytest.raises(InputError, match="dim must be an integer of at least 1"):
-        check_dim(bad)
+        positive("dim", bad)
 
 
 def test_counts_may_start_elsewhere():

@@ -354,14 +354,13 @@ def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
 
     ``uncovered`` is the share of the rows outside the answer, where they were counted.
     """
-    parts = [replicability(g), coverage(g, uncovered), margin(g.measured.margin)]
-    if (kept := contains(g)) is not None:
-        parts.insert(1, kept)
-    if (single := each(g)) is not None:
-        parts.insert(1, single)
+    said = [replicability(g), each(g), contains(g), coverage(g, uncovered)]
     if g.measured.is_empty:
-        parts.insert(0, "no direction was kept: the answer says nothing about the rows")
-    return [*parts, containment(g)] if g.setup.window.start else parts
+        said.insert(0, "no direction was kept: the answer says nothing about the rows")
+    said.append(margin(g.measured.margin))
+    if g.setup.window.start:
+        said.append(containment(g))
+    return [part for part in said if part is not None]
 
 
 def margin(rows: int) -> str:

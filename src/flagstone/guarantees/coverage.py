@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from flagstone.guarantees.binomial import binomial_above, share_at_most
-from flagstone.guarantees.exact import Share, at_least, check_dim, check_share, positive
+from flagstone.guarantees.exact import Share, at_least, check_share, positive
 from flagstone.guarantees.rules import rows_in_first_sets
 
 #: Of δ, this much goes to pieces of rows that are looked at again, and this much to rows that are
@@ -117,7 +117,7 @@ def start_points(n_rows: int, dim: int) -> list[int]:
     >>> start_points(100, 10), start_points(100, 200)
     ([10, 15, 20, 30, 40, 60, 80], [25, 37, 50, 75])
     """
-    points, n = [], max(1, min(check_dim(dim), n_rows // 4))
+    points, n = [], max(1, min(positive("dim", dim), n_rows // 4))
     while n < n_rows:
         points += [n, n + n // 2] if n > 1 else [n]
         n *= 2

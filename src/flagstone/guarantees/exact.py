@@ -72,17 +72,12 @@ def times_log(factor: Fraction, ratio: Fraction, *, at_least: float = 0.0) -> Fr
 
 def positive(name: str, value: object) -> int:
     """An integer ≥ 1, or an error in the caller's words."""
-    return at_least(name, value, 1)
+    return checked_integer(value, 1, Parameter(name), " must be an integer of at least 1")
 
 
 def at_least(name: str, value: object, low: int) -> int:
     """An integer ≥ `low`, or an error in the caller's words."""
     return checked_integer(value, low, Parameter(name), f" must be an integer of at least {low}")
-
-
-def check_dim(dim: object) -> int:
-    """The dimension of the rows, an integer ≥ 1."""
-    return positive("dim", dim)
 
 
 def check_order(order: object) -> int:

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 from flagstone.errors import InputError
 from flagstone.guarantees.exact import (
     Share,
-    check_dim,
     check_order,
     check_share,
     positive,
@@ -73,7 +72,7 @@ def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) 
     >>> round(paper_length(10, 0.1, 10_000, corrected=True))
     276931
     """
-    d, share, m = check_dim(dim), check_share("rho", rho), positive("n_rows", n_rows)
+    d, share, m = positive("dim", dim), check_share("rho", rho), positive("n_rows", n_rows)
     constant, least = _CONSTANT_AND_LEAST_LOG[corrected]
     return root(times_log((4 * constant * d / share) ** 2 * m, 2 / share, at_least=least))
 
@@ -90,7 +89,7 @@ def paper_rows(dim: int, rho: Share, eps: Share, *, corrected: bool = False) -> 
     >>> round(144 / 256 * paper_rows(10, 0.1, 0.1, corrected=True)) == paper_rows(10, 0.1, 0.1)
     True
     """
-    d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+    d, r, e = positive("dim", dim), check_share("rho", rho), check_share("eps", eps)
     constant, least = _CONSTANT_AND_LEAST_LOG[corrected]
     return math.ceil(times_log((4 * constant * d**3 / (r * e)) ** 2, 2 / r, at_least=least))
 
@@ -170,7 +169,7 @@ def parity_error(dim: int, delta: Share, n_rows: int, *, order: int | None = 2) 
 
 def _linear_rules(dim: int, order: int | None) -> int | None:
     """How many linear rules there are: q^(D-1); None for infinitely many."""
-    d = check_dim(dim)
+    d = positive("dim", dim)
     q: int | None = None if order is None else check_order(order)
     return None if q is None else q ** (d - 1)
 
@@ -287,7 +286,7 @@ def private_span_rho(dim: int, length: int, n_rows: int, alpha: float, delta: Sh
     >>> private_span_rho(5, 10_000, 100_000, 0.01, 1e-6) > 0.5
     True
     """
-    d, T, m = check_dim(dim), positive("length", length), positive("n_rows", n_rows)
+    d, T, m = positive("dim", dim), positive("length", length), positive("n_rows", n_rows)
     a, tau = _alpha(alpha), private_span_start(alpha, delta)
     N = d * d * (tau + T + math.ceil(4 / a * math.log(2 * d * T)))
     return (min(math.sqrt(8 * d * m), math.sqrt(8 * d * N) + 1) + 8 * d / a) / T
@@ -308,7 +307,7 @@ def private_span_rows(
     >>> 1 < private_span_rows(20, 0.1, 0.1, 1.0, 1e-6) / heavy_rows(20, 0.1, 0.1) < 1.01
     True
     """
-    d, e = check_dim(dim), float(check_share("eps", eps))
+    d, e = positive("dim", dim), float(check_share("eps", eps))
     r, a = float(check_share("rho", rho)), _alpha(alpha)
     low = 4 / a * math.log(d / float(check_share("failure", failure)))
     tau = private_span_start(alpha, delta)

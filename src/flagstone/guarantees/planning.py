@@ -16,7 +16,6 @@ from flagstone.guarantees.binomial import binomial_above, binomial_below, binomi
 from flagstone.guarantees.exact import (
     Share,
     at_least,
-    check_dim,
     check_share,
     exact,
     positive,
@@ -231,7 +230,7 @@ def plan(
 rho; at most eps of the rows of a sample are left out (for future rows: delta)
     · paper (printed): its proof uses half the true sensitivity; S16 proves the theorem
     """
-    d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+    d, r, e = positive("dim", dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)
     general = None if delta is None else generalization_rows(d, eps, delta, order=F.order)
 
@@ -289,7 +288,7 @@ def coverage_rows(dim: int, threshold: int, eps: Share, delta: Share) -> int:
     >>> binomial_below(m, 0.1, 1000) <= 0.05 < binomial_below(m - 1, 0.1, 1000)
     True
     """
-    entries = check_dim(dim) * positive("threshold", threshold)
+    entries = positive("dim", dim) * positive("threshold", threshold)
     e, share = float(check_share("eps", eps)), float(check_share("delta", delta))
     return smallest(lambda m: binomial_below(m, e, entries) <= share, start=entries)
 
@@ -338,7 +337,7 @@ def pac_rows(
     >>> pac_rows(5, 0.1, 0.2, 0.05, contamination=0.05) is None
     True
     """
-    d, e, share = check_dim(dim), check_share("eps", eps), check_share("delta", delta)
+    d, e, share = positive("dim", dim), check_share("eps", eps), check_share("delta", delta)
     k0, c = at_least("start", start, 0), exact(check_contamination(contamination))
     bounds = bounds_of(rule)
     each = bounds.per_set(d)  # rows that one more threshold may leave out
@@ -374,7 +373,7 @@ def each_rows(
     >>> each_rows(10, 0.1, 0.1, contamination=0.01) is None  # 2·d·contamination < eps is needed
     True
     """
-    d, e, T = check_dim(dim), check_share("eps", eps), each_length(rho)
+    d, e, T = positive("dim", dim), check_share("eps", eps), each_length(rho)
     c = exact(check_contamination(contamination))
     if 2 * d * c >= e:
         return None

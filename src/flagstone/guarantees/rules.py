@@ -21,7 +21,6 @@ from flagstone.guarantees.exact import (
     ROUNDING,
     Share,
     at_least,
-    check_dim,
     check_share,
     exact,
     positive,
@@ -91,7 +90,7 @@ class RuleBounds:
         >>> heavy_proves(2, 0.1, 6400), heavy_proves(2, 0.1, 6399)
         (True, False)
         """
-        d, T, r = check_dim(dim), self._length(length), check_share("rho", rho)
+        d, T, r = positive("dim", dim), self._length(length), check_share("rho", rho)
         N, (p, q) = self._moving(d, T, start, shards, n_rows), self.square(d)
         rest = (r * T) ** 2 / N - p if N else p  # compared with √q
         return rest >= 0 and rest * rest >= q
@@ -121,7 +120,7 @@ class RuleBounds:
         >>> heavy_rho(2, 6400), heavy_rho(2, 6400, n_rows=100) < 0.1
         (0.1, True)
         """
-        d, T = check_dim(dim), self._length(length)
+        d, T = positive("dim", dim), self._length(length)
         N = self._moving(d, T, start, shards, n_rows)
         if self.whole:
             return index_constant(d) * math.sqrt(N / T**2)
@@ -140,7 +139,7 @@ class RuleBounds:
         >>> heavy_uncovered(10, 100)
         5445
         """
-        d, T = check_dim(dim), self._length(length)
+        d, T = positive("dim", dim), self._length(length)
         k, R = at_least("start", start, 0), positive("shards", shards)
         return R * (math.ceil(k + T) - 1) * self.outside(d)
 
@@ -187,7 +186,7 @@ class RuleBounds:
         >>> heavy_length_for_eps(10, 0.1, 5500)
         10.0
         """
-        d, e, m = check_dim(dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
+        d, e, m = positive("dim", dim), check_share("eps", eps), at_least("n_rows", n_rows, 0)
         longest = e * m / (positive("shards", shards) * self.outside(d))
         return 1 + math.floor(longest) if self.whole else float(longest)
 
@@ -224,7 +223,7 @@ class RuleBounds:
         >>> index_rows(10, 0.1, 0.1, contamination=0.02) is None  # ten directions at 2 % each
         True
         """
-        d, r, e = check_dim(dim), check_share("rho", rho), check_share("eps", eps)
+        d, r, e = positive("dim", dim), check_share("rho", rho), check_share("eps", eps)
         check_contamination(contamination)
         c, k0, R = exact(contamination), at_least("start", start, 0), positive("shards", shards)
         each = R * self.outside(d)  # rows outside, for one more threshold
@@ -307,7 +306,7 @@ def index_constant(dim: int) -> float:
     >>> all(index_constant(d) ** 2 < 6.6 * d for d in range(1, 2000))
     True
     """
-    d = check_dim(dim)
+    d = positive("dim", dim)
     return 2 * math.sqrt(d / 3) + math.sqrt(2 * (d - 1))
 
 
@@ -345,7 +344,7 @@ def each_rho(
     >>> round(each_rho(20, 1067), 2)
     0.16
     """
-    d, T = check_dim(dim), positive("length", length)
+    d, T = positive("dim", dim), positive("length", length)
     if drawn:
         return root(Fraction(8, 3 * T))
     N = positive("shards", shards) * d * (at_least("start", start, 0) + T)
@@ -417,7 +416,7 @@ def index_margin(counts: Sequence[int], dim: int, t: int) -> int:
     >>> index_margin([9, 9, 9], 3, 2)  # V_t is the whole space: it can only shrink
     7
     """
-    d, index = check_dim(dim), positive("t", t)
+    d, index = positive("dim", dim), positive("t", t)
     r = _dim_at(counts, index)
     inside = [int(c) for c in counts if c >= index]
     outside = [int(c) for c in counts if c < index]
@@ -444,7 +443,7 @@ def heavy_margin(counts: Sequence[int], dim: int, t: float) -> int:
     >>> heavy_margin([20], 1, 4.5)  # n = 20: seven altered rows leave at least 6 ≥ 4.5
     7
     """
-    d, needed = check_dim(dim), math.ceil(t)
+    d, needed = positive("dim", dim), math.ceil(t)
     largest_outside = 0
     ordered = sorted((int(c) for c in counts), reverse=True)
     for r in range(len(ordered), 0, -1):  # from the largest space to the smallest
@@ -543,7 +542,7 @@ def adaptive_adversary_rho(dim: int, length: int, outliers: int) -> float:
     >>> adaptive_adversary_rho(5, 1000, 10) == 5 * blind_adversary_rho(1000, 10)
     True
     """
-    return check_dim(dim) * blind_adversary_rho(length, outliers)
+    return positive("dim", dim) * blind_adversary_rho(length, outliers)
 
 
 def adversary_length(dim: int, rho: float, outliers: int, *, adaptive: bool = False) -> int:
@@ -559,7 +558,7 @@ def adversary_length(dim: int, rho: float, outliers: int, *, adaptive: bool = Fa
     >>> adversary_length(5, 0.2, 100, adaptive=True) > T
     True
     """
-    d, allowed = check_dim(dim), float(check_share("rho", rho))
+    d, allowed = positive("dim", dim), float(check_share("rho", rho))
     k = at_least("outliers", outliers, 0)
 
     def enough(T: int) -> bool:

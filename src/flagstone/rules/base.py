@@ -13,7 +13,7 @@ from flagstone import guarantees as g
 from flagstone.algebra import Flag, Level, Staircase
 from flagstone.coins import Coins
 from flagstone.errors import InputError, Parameter, WindowError
-from flagstone.guarantees.exact import at_least, check_dim, check_share, exact, positive
+from flagstone.guarantees.exact import at_least, check_share, exact, positive
 from flagstone.guarantees.rules import bounds_of
 
 #: The eps that counts as "not asked for": coverage is then aimed at, without a warning.
@@ -102,7 +102,7 @@ class SpanRule(ABC):
         >>> print(IndexRule(t_max=0.25, contamination=0.05).window(dim=10, n_rows=1000))
         {51..250}
         """
-        check_dim(dim)
+        positive("dim", dim)
         m = most = positive("n_rows", n_rows)
         if self.draw_rows is not None:  # whichever number of rows the coins draw
             m, most = self.draw_rows // 2 + 1, self.draw_rows
@@ -149,10 +149,6 @@ class SpanRule(ABC):
         return int(t_max)
 
     @property
-    def _bounds(self) -> g.RuleBounds:
-        return bounds_of(self.name)
-
-    @property
     def is_default(self) -> bool:
         """Whether the window was given by eps only."""
         given = (self.rho, self.t_min, self.t_max)
@@ -164,7 +160,7 @@ class SpanRule(ABC):
 
     def _promised_length(self, dim: int, n_rows: int, n_shards: int, start: int) -> int | float:
         """The length of the window that proves rho, or else eps; at least 1."""
-        bounds = self._bounds
+        bounds = bounds_of(self.name)
         if self.rho is None:
             return max(bounds.length_for_eps(dim, self.eps, n_rows, shards=n_shards), 1.0)
         return max(bounds.promised_length(dim, self.rho, n_rows, start=start, shards=n_shards), 1.0)
@@ -191,7 +187,7 @@ class SpanRule(ABC):
 
     def guarantee(self, flag: Flag, window: g.Window, t: int | float, index: int) -> g.Guarantee:
         """What is proven for the answer V_index at t from this window, and what is not."""
-        d, m, T, bounds = flag.dim, flag.n_rows, window.length, self._bounds
+        d, m, T, bounds = flag.dim, flag.n_rows, window.length, bounds_of(self.name)
         shards = {"shards": flag.n_shards}
         known = {"start": window.start, **shards}
         rho, needed = bounds.rho(d, T, **known, n_rows=m), None
