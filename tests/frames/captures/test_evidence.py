@@ -8,7 +8,7 @@ import pytest
 from flagstone.algebra.subspace import Subspace
 from flagstone.answers import Constraints
 from flagstone.frames.captures import FALSE_ALARMS
-from flagstone.frames.captures.evidence import most_frequent, obey_their_own, syndrome_beyond_chance
+from flagstone.frames.captures.types import most_frequent, obey_their_own, syndrome_beyond_chance
 
 HAMMING = Constraints(
     [[1, 0, 1, 0, 1, 0, 1], [0, 1, 1, 0, 0, 1, 1], [0, 0, 0, 1, 1, 1, 1]], [0] * 3

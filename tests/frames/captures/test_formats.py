@@ -181,3 +181,10 @@ def test_frames_are_bounded(tmp_path: Path) -> None:
     path = tmp_path / "capture.hex"
     path.write_text(f"{A}\n" * 100)
     assert len(read_capture([path], max_rows=7)) == 7
+
+
+def test_an_empty_table_holds_no_frames(tmp_path: Path) -> None:
+    path = tmp_path / "capture.txt"
+    path.write_text("\n")
+    with pytest.raises(InputError, match="holds no frames, read as csv"):
+        read_capture([path], format="csv")

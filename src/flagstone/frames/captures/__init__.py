@@ -5,15 +5,12 @@
 """
 
 from flagstone.frames.captures.capture import Capture, length_text, read_capture
-from flagstone.frames.captures.evidence import FALSE_ALARMS
 from flagstone.frames.captures.formats import FORMATS
-from flagstone.frames.captures.types import MOST_ROWS, MOST_TYPES, MessageType, message_types
+from flagstone.frames.captures.types import FALSE_ALARMS, MessageType, message_types
 
 __all__ = [
     "FALSE_ALARMS",
     "FORMATS",
-    "MOST_ROWS",
-    "MOST_TYPES",
     "Capture",
     "MessageType",
     "length_text",

@@ -6,33 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import InputError, Parameter
-from flagstone.frames.captures.formats import (
-    CAN_SUFFIXES,
-    FORMATS,
-    READERS,
-    ReaderState,
-    ReadFrame,
-    read_can,
-    recognise,
-)
+from flagstone.frames.captures.formats import FORMATS, Reading, read_file
 from flagstone.frames.captures.line_codes import decode
-from flagstone.notation import ALPHABETS, FrameProblem
+from flagstone.notation import FrameProblem
 from flagstone.tables import Place
-from flagstone.tables.files import expand, opened
+from flagstone.tables.files import expand
 from flagstone.tables.naming import columns_meant
 from flagstone.wording import counted
 
 #: The most bits of frames in memory, a byte for each.
 MOST_BITS = 1 << 29
-#: The most bytes of a file that are read.
-MOST_TEXT = 1 << 30
 #: The most values or lengths that a message lists.
 _LISTED = 6
 #: The share of frames that --truncate keeps.
@@ -307,11 +296,10 @@ def read_capture(
     places: list[Place] = []
     columns: list[dict[str, str]] = []
     notes: list[str] = []
-    first = ""
-    n_bits = 0
+    first, n_bits = "", 0
     for path in expand(files):
-        reading = ReaderState(path, skip_fields, length, skip_bad_lines)
-        name, found = _opened(path, format, reading)
+        reading = Reading(path, skip_fields, length, skip_bad_lines)
+        name, found = read_file(path, format, reading)
         first = first or name
         try:
             for number, bits, beside in found:
@@ -335,32 +323,3 @@ def read_capture(
             Parameter("format"),
         )
     return Capture(frames, places, columns, first, tuple(dict.fromkeys(notes)))
-
-
-def _opened(path: Any, format: str | None, reading: ReaderState) -> tuple[str, Iterable[ReadFrame]]:
-    """Return the format of a file, and its frames."""
-    suffix = Path(str(path)).suffix.lower()
-    if format == "can" or (format is None and suffix in CAN_SUFFIXES):
-        return "can", read_can(str(path))
-    with opened(path) as stream:
-        text = stream.read(MOST_TEXT + 1)
-        if len(text) > MOST_TEXT:
-            raise InputError(
-                f"{path}: more than {MOST_TEXT >> 30} GiB, and frames are read as a whole: cut the "
-                "file into parts"
-            )
-    if format != "raw":
-        text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    if format is None:
-        if b"\0" in text[:4096]:
-            raise InputError(
-                f"{path}: this is binary; if it holds records of one length, give ",
-                Parameter("format", "raw"),
-                " and ",
-                Parameter("length"),
-            )
-        format = recognise(text)
-        if format in (*ALPHABETS, "c"):  # an array may stand in a comment
-            format = {".hex": "hex", ".bits": "bits"}.get(suffix, format)
-    reading.notation = format if format in ALPHABETS else "hex"
-    return format, READERS[format](text, reading)

@@ -1,8 +1,7 @@
 """Read frames from the files that receivers, bus loggers and people write.
 
-:data:`FORMATS` names them. Each has a reader: lines in, frames out, with what else their line says
-(time, id, model) as columns. :func:`recognise` tells the format from the text. A line that cannot
-be read raises `FrameProblem`; the caller adds file and line.
+:data:`FORMATS` names them. Each has a reader: a text in, the digits of frames out, with what else
+their line says (time, id, model) as columns. :func:`recognise` tells the format from the text.
 """
 
 from __future__ import annotations
@@ -11,10 +10,12 @@ import csv
 import json
 import re
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from itertools import dropwhile, pairwise, takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from flagstone.errors import InputError, Parameter
 from flagstone.notation import (
@@ -27,6 +28,7 @@ from flagstone.notation import (
     digit_bits,
     parse_frames,
 )
+from flagstone.tables.files import opened
 from flagstone.wording import counted
 
 #: The names for ``-f``, and what each is.
@@ -44,6 +46,8 @@ FORMATS = {
 }
 #: What CAN loggers other than candump write, by suffix; read by python-can.
 CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
+#: The most bytes of a file that are read.
+MOST_TEXT = 1 << 30
 
 _HEX, _BITS = b"0123456789abcdefABCDEF", b"01"
 _S = rb"[ \t\r\v\f]"
@@ -76,16 +80,17 @@ _FRAME_COLUMNS = (
 )  # fmt: skip
 
 
-class ReadFrame(NamedTuple):
-    """A frame as it was read: its line, one byte 0 or 1 for each bit, and the columns beside it."""
+class WrittenFrames(NamedTuple):
+    """Digits of one or several frames: their line, the columns beside them, and the line itself."""
 
     line: int
-    bits: bytes
+    digits: bytes
     columns: Mapping[str, str]
+    shown: bytes = b""
 
 
 @dataclass
-class ReaderState:
+class Reading:
     """How a file is read, and what is to be said about that.
 
     Attributes
@@ -98,8 +103,12 @@ class ReaderState:
         The bits of a record, for ``raw``.
     skip_bad_lines : bool
         Leave out, and count, the lines that cannot be read.
-    notes : dict of str to int
-        What was left out or cut, by its text: how often.
+    notation : str
+        Of digits without a mark: hex or bits.
+    notes : Counter of str
+        What was left out or cut, and how often.
+    bad_lines : list of int
+        The lines that were left out.
     """
 
     path: object
@@ -107,12 +116,8 @@ class ReaderState:
     length: int | None = None
     skip_bad_lines: bool = False
     notation: str = "hex"
-    notes: dict[str, int] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
     bad_lines: list[int] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        """Count something that is said once for a file."""
-        self.notes[text] = self.notes.get(text, 0) + 1
 
     def bad(self, line: int, problem: FrameProblem) -> None:
         """Count a line that cannot be read, or refuse it."""
@@ -120,10 +125,11 @@ class ReaderState:
             skip = ("; to leave out what cannot be read, give ", Parameter("skip_bad_lines"))
             text = f"{self.path} line {line}: {problem}"
             raise InputError(text, *(problem.remedy or skip)) from problem
-        self.bad_lines.append(line)
+        if self.bad_lines[-1:] != [line]:
+            self.bad_lines.append(line)
 
     def said(self) -> list[str]:
-        """Return the notes for people, each with how often it was made."""
+        """Return the notes for people."""
         said = [f"{note} ({n:,})" if n > 1 else note for note, n in self.notes.items()]
         if self.bad_lines:
             n = counted(len(self.bad_lines), "line")
@@ -131,7 +137,54 @@ class ReaderState:
         return said
 
 
-FormatReader: TypeAlias = "Callable[[bytes, ReaderState], Iterator[ReadFrame]]"
+def read_file(
+    path: Any, format: str | None, reading: Reading
+) -> tuple[str, Iterator[tuple[int, bytes, Mapping[str, str]]]]:
+    """Return the format of a file, and its frames.
+
+    Each comes with its line and columns, and has a byte, 0 or 1, for each bit.
+    """
+    suffix = Path(str(path)).suffix.lower()
+    if format == "can" or (format is None and suffix in CAN_SUFFIXES):
+        return "can", _frames(_read_can(str(path)), reading)
+    with opened(path) as stream:
+        text = stream.read(MOST_TEXT + 1)
+        if len(text) > MOST_TEXT:
+            raise InputError(
+                f"{path}: more than {MOST_TEXT >> 30} GiB, and frames are read as a whole: cut the "
+                "file into parts"
+            )
+    if format != "raw":
+        text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    if format is None:
+        if b"\0" in text[:4096]:
+            raise InputError(
+                f"{path}: this is binary; if it holds records of one length, give ",
+                Parameter("format", "raw"),
+                " and ",
+                Parameter("length"),
+            )
+        format = recognise(text)
+        if format in (*ALPHABETS, "c"):  # an array may stand in a comment
+            format = {".hex": "hex", ".bits": "bits"}.get(suffix, format)
+    reading.notation = format if format in ALPHABETS else "hex"
+    return format, _frames(_READERS[format](text, reading), reading)
+
+
+def _frames(
+    written: Iterable[WrittenFrames], reading: Reading
+) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
+    before = ""
+    for line, digits, columns, shown in written:
+        try:
+            for bits in _frame_bits(digits, reading):
+                yield line, bits, columns
+            if shown and "before" in columns:
+                before = before or columns["before"][:40]
+                reading.notes[f"left out before each frame: {before!r}, or the like"] += 1
+        except FrameProblem as problem:
+            said = f"{problem}, in {_shown(shown.strip())}" if shown else str(problem)
+            reading.bad(line, FrameProblem(said, remedy=problem.remedy))
 
 
 def recognise(text: bytes) -> str:
@@ -172,16 +225,13 @@ def _is_content(line: bytes) -> bool:
 
 def _digits_only(line: bytes) -> bytes:
     """Return the digits of a line, without what stands before them, as far as that is simple."""
-    found = _STAMP.match(line) or _ROW_NUMBER.match(line)
-    line = line[found.end() :] if found else line
-    announced = _ANNOUNCED.search(line)
+    body = _after_fields(line)[0]
+    announced = _ANNOUNCED.search(body)
     if announced:
         digits = announced[2].split(b" : ")[0].translate(None, BLANKS + b"_:,-/")
         return digits if len(digits) == int(announced[1]) else b"f"
-    words = line.split()
-    while words and not _may_be_frame(words[0]):
-        words = words[1:]
-    return b"".join(words).translate(None, b"_:,-/;")
+    words = body.split()
+    return b"".join(words).translate(None, b"_:,-/;") if words and _may_be_frame(words[0]) else b""
 
 
 def _is_header(line: bytes) -> bool:
@@ -202,33 +252,31 @@ def _cells(line: str) -> list[str]:
 # --- lines of digits -----------------------------------------------------------------------------
 
 
-def _read_digits(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_digits(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read a frame, or several, from each line of hexadecimal digits or bits."""
     lines = list(enumerate(_without_comments(text).split(b"\n"), 1))
     rows = [line for _, line in lines if _is_content(line)]
-    if reading.skip_fields is None and rows:
+    automatic = reading.skip_fields is None and bool(rows)
+    if automatic:
         _check_dump(rows)
-    epoch = reading.skip_fields is None and begin_with_times(rows)
-    trailing = reading.skip_fields is None and bool(rows) and all(map(_has_trailing, rows[:50]))
-    before = ""
+    epoch = automatic and begin_with_times(rows)
+    trailing = automatic and all(_has_trailing(_after_fields(row)[0]) for row in rows[:50])
     for number, line in lines:
         if not _is_content(line):
             continue
-        try:
-            body, columns = _after_fields(line, reading, epoch)
-            if trailing:
-                body = _before_trailing(body)
-                reading.note("the text after each frame is not read")
-            found = frame_bits(body, reading)
-        except FrameProblem as problem:
-            said = FrameProblem(f"{problem}, in {_shown(line.strip())}", remedy=problem.remedy)
-            reading.bad(number, said)
+        if reading.skip_fields is not None:
+            words = line.split(None, reading.skip_fields)
+            if len(words) <= reading.skip_fields:
+                said = f"has {len(words)} fields: nothing is left to be the frame, in "
+                reading.bad(number, FrameProblem(said + _shown(line.strip())))
+                continue
+            yield WrittenFrames(number, words[-1] if reading.skip_fields else line, {}, line)
             continue
-        if "before" in columns:
-            before = before or columns["before"][:40]
-            reading.note(f"left out before each frame: {before!r}, or the like")
-        for bits in found:
-            yield ReadFrame(number, bits, columns)
+        body, columns = _after_fields(line, epoch)
+        if trailing:
+            body = b" ".join(takewhile(_may_be_frame, body.split()))
+            reading.notes["the text after each frame is not read"] += 1
+        yield WrittenFrames(number, body, columns, line)
 
 
 def _without_comments(text: bytes) -> bytes:
@@ -254,14 +302,9 @@ def _check_dump(rows: Sequence[bytes]) -> None:
         )
 
 
-def _after_fields(line: bytes, reading: ReaderState, epoch: bool) -> tuple[bytes, dict[str, str]]:
+def _after_fields(line: bytes, epoch: bool = False) -> tuple[bytes, dict[str, str]]:
     """Return a line without what stands before its frames, and the time that it begins with."""
     columns: dict[str, str] = {}
-    if reading.skip_fields is not None:
-        words = line.split(None, reading.skip_fields)
-        if len(words) <= reading.skip_fields:
-            raise FrameProblem(f"has {len(words)} fields: nothing is left to be the frame")
-        return (words[-1] if reading.skip_fields else line), columns
     found = (TIME if epoch else _STAMP).match(line)
     if found:
         line = line[found.end() :]
@@ -294,49 +337,34 @@ def _may_be_frame(word: bytes) -> bool:
     return not bare.translate(None, _HEX) and (bool(bare) or word[:1] in b"{/")
 
 
-def _has_trailing(line: bytes) -> bool:
-    words = _after_time(line).split()
-    place = next((i for i, word in enumerate(words) if _may_be_frame(word)), len(words))
-    rest = [i for i in range(place, len(words)) if not _may_be_frame(words[i])]
-    return bool(rest) and b"{" not in line and not re.match(rb"[;#]|//", words[rest[0]])
+def _has_trailing(body: bytes) -> bool:
+    """Say whether words follow a frame that are no comment."""
+    words = body.split()
+    rest = list(dropwhile(_may_be_frame, words))
+    return 0 < len(rest) < len(words) and b"{" not in body and not re.match(rb"[;#]|//", rest[0])
 
 
-def _after_time(line: bytes) -> bytes:
-    found = _STAMP.match(line)
-    return line[found.end() :] if found else line
-
-
-def _before_trailing(body: bytes) -> bytes:
-    kept = []
-    for word in body.split():
-        if not _may_be_frame(word):
-            break
-        kept.append(word)
-    return b" ".join(kept)
-
-
-def frame_bits(text: bytes, reading: ReaderState) -> list[bytes]:
+def _frame_bits(text: bytes, reading: Reading) -> Iterator[bytes]:
     """Return the frames of a text, each as bytes 0 and 1; rows without bits are left out.
 
     A row with its length, ``{41}cfb9f00d648``, ends there, whatever follows.
     """
     if b"{" not in text:
-        found = parse_frames(text, reading.notation)
-        return [_unpacked(frame.digits, frame.n_bits, reading.notation) for frame in found]
-    frames = []
+        for n_bits, digits in parse_frames(text, reading.notation):
+            yield digit_bits([digits], n_bits, reading.notation).tobytes()
+        return
     before = text[: text.index(b"{")].strip(BLANKS + b",;/")
     if before:
         raise FrameProblem(f"{_shown(before)} stands before a frame with a length, but has none")
     for length, body in _ANNOUNCED.findall(text):
         n_bits = int(length[:9])
-        if not n_bits:
-            reading.note("rows {0} without bits are left out")
-            continue
-        frames.append(_announced(n_bits, body.split(b" : ")[0], reading))
-    return frames
+        if n_bits:
+            yield _announced(n_bits, body.split(b" : ")[0], reading)
+        else:
+            reading.notes["rows {0} without bits are left out"] += 1
 
 
-def _announced(n_bits: int, body: bytes, reading: ReaderState) -> bytes:
+def _announced(n_bits: int, body: bytes, reading: Reading) -> bytes:
     """Return the bits of a row that says its length."""
     plain = re.sub(rb"0[xX](?=[0-9a-fA-F]{2})", b"  ", body)
     digits = re.sub(rb"[^0-9a-fA-F\s_:,/-].*", b"", plain, flags=re.DOTALL)
@@ -350,12 +378,8 @@ def _announced(n_bits: int, body: bytes, reading: ReaderState) -> bytes:
         )
     spare = int(digits[needed - 1 : needed], 16) & ((1 << (needed * width - n_bits)) - 1)
     if spare or digits[needed:].strip(b"0"):
-        reading.note("rows are cut at the length that they announce; more digits follow")
-    return _unpacked(digits[:needed], n_bits, notation)
-
-
-def _unpacked(digits: bytes, n_bits: int, notation: str) -> bytes:
-    return digit_bits([digits], n_bits, notation).tobytes()
+        reading.notes["rows are cut at the length that they announce; more digits follow"] += 1
+    return digit_bits([digits[:needed]], n_bits, notation).tobytes()
 
 
 def _shown(text: bytes) -> str:
@@ -365,7 +389,7 @@ def _shown(text: bytes) -> str:
 # --- receivers and buses -------------------------------------------------------------------------
 
 
-def _read_rtl_433(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_rtl_433(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read the ``codes`` lines of rtl_433's text output, or else the rows of its bit buffers."""
     lines = text.split(b"\n")
     marks = [rb"\s*codes\s*:\s*(?=\{)", rb"\s*\[ *\d+ *\]\s*(?=\{)", rb"\s*(?=\{\d+\})"]
@@ -379,40 +403,37 @@ def _read_rtl_433(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         if line.startswith((b"_ _", b"Analyzing")):
             columns = {}
         start = next((m for kind in kinds if (m := re.match(kind, line))), None)
-        if start is None:
-            for name, value in _RTL_COLUMN.findall(line):
-                columns[name.decode()] = value.decode("utf-8", "replace")
+        if start is not None:
+            yield WrittenFrames(number, line[start.end() :], dict(columns))
             continue
-        try:
-            for bits in frame_bits(line[start.end() :], reading):
-                yield ReadFrame(number, bits, dict(columns))
-        except FrameProblem as problem:
-            reading.bad(number, problem)
+        for name, value in _RTL_COLUMN.findall(line):
+            columns[name.decode()] = value.decode("utf-8", "replace")
 
 
-def _read_json(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_json(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read JSON objects, one for each line or in one list, with a frame among their keys."""
     for number, item in _objects(text, reading):
-        try:
-            key = next((name for name in _FRAME_COLUMNS if item.get(name)), None)
-            if key is None:
-                raise FrameProblem(
-                    f"no key holds a frame (keys: {', '.join(list(item)[:8])}); rtl_433 adds codes "
-                    "with -M bits"
-                )
-            columns = {
-                name: str(value)
-                for name, value in item.items()
-                if name != key and isinstance(value, (str, int, float, bool))
-            }
-            for found in item[key] if isinstance(item[key], list) else [item[key]]:
-                for bits in frame_bits(_json_frame(found), reading):
-                    yield ReadFrame(number, bits, columns)
-        except FrameProblem as problem:
-            reading.bad(number, problem)
+        key = next((name for name in _FRAME_COLUMNS if item.get(name)), None)
+        if key is None:
+            said = f"no key holds a frame (keys: {', '.join(list(item)[:8])})"
+            reading.bad(number, FrameProblem(f"{said}; rtl_433 adds codes with -M bits"))
+            continue
+        columns = {
+            name: str(value)
+            for name, value in item.items()
+            if name != key and isinstance(value, (str, int, float, bool))
+        }
+        for found in item[key] if isinstance(item[key], list) else [item[key]]:
+            if isinstance(found, dict) and "data" in found:  # of a flex decoder's rows
+                length = f"{{{found['len']}}}" if "len" in found else ""
+                found = f"{length}{found['data']}"
+            if not isinstance(found, str):
+                reading.bad(number, FrameProblem(f"{_shown(str(found).encode())} is no frame"))
+                break
+            yield WrittenFrames(number, found.encode(), columns)
 
 
-def _objects(text: bytes, reading: ReaderState) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(text: bytes, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of lines, or of one list, with the line where each begins."""
     plain = text.decode("utf-8", "replace")
     decoder, between = json.JSONDecoder(), re.compile(r"[\s,\[\]]*")
@@ -434,16 +455,7 @@ def _objects(text: bytes, reading: ReaderState) -> Iterator[tuple[int, dict[str,
         number += plain.count("\n", start, at)
 
 
-def _json_frame(value: Any) -> bytes:
-    if isinstance(value, dict) and "data" in value:  # of a flex decoder's rows
-        length = f"{{{value['len']}}}" if "len" in value else ""
-        return f"{length}{value['data']}".encode()
-    if not isinstance(value, str):
-        raise FrameProblem(f"{_shown(str(value).encode())} is no frame")
-    return value.encode()
-
-
-def _read_candump(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_candump(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read candump's log lines and screen lines, each with time, channel and id."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if not _is_content(line):
@@ -452,53 +464,49 @@ def _read_candump(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         if found is None:
             reading.bad(number, FrameProblem(f"{_shown(line.strip())} is no line of candump"))
             continue
-        if found["remote"] or found["remote2"]:
-            reading.note("remote requests hold no data and are left out")
-            continue
         data = (found["data"] or found["data2"] or b"").translate(None, BLANKS + b"._")
-        if not data:
-            reading.note("frames without data are left out")
-            continue
-        if len(data) % 2:
+        if found["remote"] or found["remote2"]:
+            reading.notes["remote requests hold no data and are left out"] += 1
+        elif not data:
+            reading.notes["frames without data are left out"] += 1
+        elif len(data) % 2:
             reading.bad(number, FrameProblem(f"{_shown(data)} is no whole number of bytes"))
-            continue
-        columns = {"id": f"0x{(found['id'] or found['id2']).decode()}"}
-        for name in ("time", "channel"):
-            if found[name]:
-                columns[name] = found[name].decode("utf-8", "replace")
-        yield ReadFrame(number, _unpacked(data, 4 * len(data), "hex"), columns)
+        else:
+            columns = {"id": f"0x{(found['id'] or found['id2']).decode()}"}
+            for name in ("time", "channel"):
+                if found[name]:
+                    columns[name] = found[name].decode("utf-8", "replace")
+            yield WrittenFrames(number, data, columns)
 
 
-def _read_csv(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_csv(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read a table with a column of frames, or with a column for each byte (SavvyCAN)."""
     plain = text.decode("utf-8-sig", "replace").replace("\r", " ")
-    first = next(line for line in plain.split("\n") if line.strip())
+    first = next((line for line in plain.split("\n") if line.strip()), None)
+    if first is None:
+        return
     reader = csv.reader(plain.split("\n"), delimiter=max(",;\t", key=first.count))
-    names: list[str] = []
-    for row in _csv_rows(reader):
-        if not any(map(str.strip, row)):
-            continue
-        if not names:
-            names = [name.strip().lower().replace("time stamp", "time") for name in row]
-            data = [i for i, name in enumerate(names) if _BYTE_COLUMN.fullmatch(name)]
-            whole = next((names.index(name) for name in _FRAME_COLUMNS if name in names), None)
-            if not data and whole is None:
-                raise FrameProblem(f"no column holds frames (columns: {', '.join(names[:8])})")
-            continue
+    rows = (row for row in _csv_rows(reader) if any(map(str.strip, row)))
+    names = [name.strip().lower().replace("time stamp", "time") for name in next(rows)]
+    places = [i for i, name in enumerate(names) if _BYTE_COLUMN.fullmatch(name)]
+    in_bytes = bool(places)
+    if not in_bytes:
+        places = [names.index(name) for name in _FRAME_COLUMNS if name in names][:1]
+    if not places:
+        raise FrameProblem(f"no column holds frames (columns: {', '.join(names[:8])})")
+    for row in rows:
         cells = [cell.strip() for cell in row]
-        used = {*data} if data else {whole}
-        columns = {names[i]: c for i, c in enumerate(cells[: len(names)]) if i not in used and c}
-        if "id" in columns and data:
-            columns["id"] = f"0x{columns['id'].removeprefix('0x')}"
+        beside = zip(names, cells, strict=False)
+        columns = {name: c for i, (name, c) in enumerate(beside) if i not in places and c}
+        body = [cells[i] for i in places if i < len(cells)]
         try:
-            if data:
-                body = _byte_cells([cells[i] for i in data if i < len(cells)], columns)
-            else:
-                body = cells[whole].encode() if whole is not None and whole < len(cells) else b""
-            for bits in frame_bits(body, reading):
-                yield ReadFrame(reader.line_num, bits, columns)
+            if in_bytes and "id" in columns:
+                columns["id"] = f"0x{columns['id'].removeprefix('0x')}"
+            digits = _byte_cells(body, columns) if in_bytes else "".join(body)
         except FrameProblem as problem:
             reading.bad(reader.line_num, problem)
+            continue
+        yield WrittenFrames(reader.line_num, digits.encode(), columns)
 
 
 def _csv_rows(reader: Any) -> Iterator[list[str]]:
@@ -508,7 +516,7 @@ def _csv_rows(reader: Any) -> Iterator[list[str]]:
         raise FrameProblem(f"line {reader.line_num} is no row of a table: {error}") from error
 
 
-def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> bytes:
+def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> str:
     """Return bytes that stand in a cell each, single digits too, as many as the length says."""
     length = next((columns[n] for n in ("len", "dlc", "length") if n in columns), "")
     cells = cells[: int(length)] if length.isdigit() else cells
@@ -518,10 +526,10 @@ def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> bytes:
         if bare and (len(bare) > 2 or bare.strip("0123456789abcdef")):
             raise FrameProblem(f"{cell!r} is no byte")
         digits.append(bare.zfill(2) if bare else "")
-    return "".join(digits).encode()
+    return "".join(digits)
 
 
-def _read_c(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_c(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     r"""Read arrays of numbers, ``{0x2d, 0x51}``, and strings ``"\x2d\x51"``."""
     plain = _without_comments(text).decode("utf-8", "replace")
     plain = re.sub(r"//[^\n]*", lambda m: " " * len(m[0]), plain)
@@ -537,12 +545,10 @@ def _read_c(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         if any(len(part) % 2 for part in parts):
             reading.bad(line, FrameProblem(f"{_shown(body.encode())} has an odd number of digits"))
             continue
-        digits = "".join(parts).encode()
-        columns = {"name": name[1]} if name else {}
-        yield ReadFrame(line, _unpacked(digits, 4 * len(digits), "hex"), columns)
+        yield WrittenFrames(line, "".join(parts).encode(), {"name": name[1]} if name else {})
 
 
-def _read_bitbench(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_bitbench(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read the codes of BitBench links, ``…#c={41}cfb9f00d648&c=…``."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if not line.strip():
@@ -551,16 +557,11 @@ def _read_bitbench(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         codes = [value for name, value in urllib.parse.parse_qsl(query) if name in ("c", "d")]
         if not mark or not codes:
             reading.bad(number, FrameProblem(f"{_shown(line.strip())} holds no code (#c=…)"))
-            continue
-        for code in "\n".join(codes).split("\n"):
-            try:
-                for bits in frame_bits(code.encode(), reading):
-                    yield ReadFrame(number, bits, {})
-            except FrameProblem as problem:
-                reading.bad(number, problem)
+        for code in "\n".join(codes).split("\n") if mark else ():
+            yield WrittenFrames(number, code.encode(), {})
 
 
-def _read_raw(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
+def _read_raw(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read binary records of one length."""
     if reading.length is None or reading.length % 8:
         raise FrameProblem(
@@ -569,13 +570,13 @@ def _read_raw(text: bytes, reading: ReaderState) -> Iterator[ReadFrame]:
         )
     size = reading.length // 8
     if len(text) % size:
-        reading.note(f"the last {len(text) % size} bytes are no whole record and are left out")
+        left = f"the last {len(text) % size} bytes are no whole record and are left out"
+        reading.notes[left] += 1
     for i in range(len(text) // size):
-        record = text[i * size : (i + 1) * size].hex().encode()
-        yield ReadFrame(i + 1, _unpacked(record, reading.length, "hex"), {})
+        yield WrittenFrames(i + 1, text[i * size : (i + 1) * size].hex().encode(), {})
 
 
-READERS: Mapping[str, FormatReader] = {
+_READERS: Mapping[str, Callable[[bytes, Reading], Iterator[WrittenFrames]]] = {
     "hex": _read_digits,
     "bits": _read_digits,
     "rtl_433": _read_rtl_433,
@@ -588,8 +589,8 @@ READERS: Mapping[str, FormatReader] = {
 }
 
 
-def read_can(path: str) -> Iterator[ReadFrame]:
-    """Read a CAN log through python-can: id, channel and direction are columns."""
+def _read_can(path: str) -> Iterator[WrittenFrames]:
+    """Read a CAN log through python-can: id, time, channel and direction are columns."""
     try:
         import can
     except ImportError:
@@ -602,25 +603,19 @@ def read_can(path: str) -> Iterator[ReadFrame]:
     try:
         with can.LogReader(path) as log:
             for number, message in enumerate(log, 1):
+                width = 8 if message.is_extended_id else 3
+                columns = {
+                    "id": f"0x{message.arbitration_id:0{width}X}",
+                    "time": str(message.timestamp),
+                    "channel": str(message.channel),
+                    "direction": "Rx" if message.is_rx else "Tx",
+                }
                 if message.data:
-                    yield _can_frame(number, message)
+                    yield WrittenFrames(number, bytes(message.data).hex().encode(), columns)
     except OSError:
         raise
     except Exception as error:  # readers of python-can raise whatever their parsing runs into
         raise FrameProblem(f"python-can stops after message {number:,}: {error}") from error
-
-
-def _can_frame(number: int, message: Any) -> ReadFrame:
-    """Return the data of a message of python-can, with id, time, channel and direction."""
-    width = 8 if message.is_extended_id else 3
-    columns = {
-        "id": f"0x{message.arbitration_id:0{width}X}",
-        "time": str(message.timestamp),
-        "channel": str(message.channel),
-        "direction": "Rx" if message.is_rx else "Tx",
-    }
-    digits = bytes(message.data).hex().encode()
-    return ReadFrame(number, _unpacked(digits, 4 * len(digits), "hex"), columns)
 
 
 def bitbench_link(frames: Sequence[tuple[int, str]], layout: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from flagstone.cli.answering import rule_of
@@ -51,6 +52,10 @@ _MOST_GROUPS = 64
 #: The most bits of --case: code has a table of all their values.
 _MOST_CASE_BITS = 12
 _MISALIGNED = "frames may be misaligned"
+_CHOSEN = (
+    "these frames were told apart by what they say, so nothing is promised about fresh ones; tell "
+    "fresh frames apart in the same way beforehand, and ask for each type by itself"
+)
 
 
 def command(options: FrameOptions) -> int:
@@ -268,12 +273,22 @@ def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
             f"--by {by} makes {len(parts):,} groups ({few}, …): {_MOST_GROUPS} at most"
         )
     groups = {value: asked.study(part) for value, part in parts.items()}
+    if by == "type" and len(parts) > 1:
+        groups = {value: (_chosen(found), part) for value, (found, part) in groups.items()}
     if asked.options.json:
         print_json(group_keys(groups))
     else:
         print_groups(by, groups, capture, asked.options)
     found = [one for one, _ in groups.values()]
     return OK if all(one.named or one.finding.is_answer for one in found) else BOTTOM
+
+
+def _chosen(found: Study) -> Study:
+    """Promise nothing about fresh frames: these were told apart by what they say."""
+    promises = found.finding.promises
+    if promises is None:
+        return found
+    return replace(found, finding=replace(found.finding, promises=promises.withhold(_CHOSEN)))
 
 
 def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
