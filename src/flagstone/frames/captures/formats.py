@@ -13,7 +13,7 @@ import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import dropwhile, pairwise, takewhile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -274,7 +274,7 @@ def _read_digits(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
             continue
         body, columns = _after_fields(line, epoch)
         if trailing:
-            body = b" ".join(takewhile(_may_be_frame, body.split()))
+            body = b" ".join(_parted(body)[0])
             reading.notes["the text after each frame is not read"] += 1
         yield WrittenFrames(number, body, columns, line)
 
@@ -337,11 +337,17 @@ def _may_be_frame(word: bytes) -> bool:
     return not bare.translate(None, _HEX) and (bool(bare) or word[:1] in b"{/")
 
 
+def _parted(body: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the words that can be digits of a frame, and the rest."""
+    words = body.split()
+    n = next((i for i, word in enumerate(words) if not _may_be_frame(word)), len(words))
+    return words[:n], words[n:]
+
+
 def _has_trailing(body: bytes) -> bool:
     """Say whether words follow a frame that are no comment."""
-    words = body.split()
-    rest = list(dropwhile(_may_be_frame, words))
-    return 0 < len(rest) < len(words) and b"{" not in body and not re.match(rb"[;#]|//", rest[0])
+    frame, rest = _parted(body)
+    return bool(frame and rest) and b"{" not in body and not re.match(rb"[;#]|//", rest[0])
 
 
 def _frame_bits(text: bytes, reading: Reading) -> Iterator[bytes]:
