@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,26 @@ from flagstone.shards import ShardSummary, ShardTask
 
 @dataclass
 class ShardCheckpoint:
-    """What is known of a run: its seed, and the shards that are done, by number."""
+    """What is known of a run: its seed, and the shards that are done, by number.
+
+    Attributes
+    ----------
+    begun : ShardSummary or None
+        Of an only shard, the summary of its first rows: the run goes on with it, in place.
+    resumed : bool
+        Whether an earlier run has left something of this.
+    """
 
     seed: str
     finished: dict[int, ShardSummary] = field(default_factory=dict)
     ledger: Ledger | None = None
+    begun: ShardSummary | None = None
+    resumed: bool = False
 
     @property
-    def resumed(self) -> bool:
-        """Whether an earlier run has finished some of them."""
-        return bool(self.finished)
+    def held(self) -> str:
+        """What it holds, in words."""
+        return f"{len(self.finished):,} finished partitions"
 
     def keep(self, number: int, summary: ShardSummary) -> None:
         """Keep the summary of a shard that was just done."""
@@ -43,6 +53,21 @@ class ShardCheckpoint:
 def digest_of(*known: Any) -> str:
     """Return an id of everything that a result depends on."""
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def check_run(path: str | Path, found: Mapping[str, Any], identity: str, seed: str | None) -> None:
+    """Refuse the file of a run with another id, or with another seed (None: any)."""
+    if found.get("id") != identity:
+        raise InputError(
+            f"{path} belongs to another run (other files, options or outputs); run that command "
+            "again, or remove the checkpoint, or choose another one"
+        )
+    begun = found.get("seed", seed)
+    if seed is not None and begun != seed:
+        raise InputError(
+            f"{path} was begun with seed {begun!r}, not with {seed!r}; give that seed, or remove "
+            "the checkpoint, or choose another one"
+        )
 
 
 @contextlib.contextmanager
@@ -72,23 +97,14 @@ def open_checkpoint(
         found.ledger = ledger
         if ledger.header is None:
             ledger.start(id=identity, seed=seed, partitions=n_shards)
-        elif ledger.header["id"] != identity:
-            raise InputError(
-                f"{path} belongs to another run (other files, options or outputs); run that "
-                "command again, or remove the checkpoint, or choose another one"
-            )
-        elif ledger.header["partitions"] != n_shards:
-            raise InputError(
-                f"{path} is about {ledger.header['partitions']:,} partitions, but there are "
-                f"{n_shards:,}; remove the checkpoint, or choose another one"
-            )
-        elif seed_is_fresh:
+        else:
+            check_run(path, ledger.header, identity, None if seed_is_fresh else seed)
+            if ledger.header["partitions"] != n_shards:
+                raise InputError(
+                    f"{path} is about {ledger.header['partitions']:,} partitions, but there are "
+                    f"{n_shards:,}; remove the checkpoint, or choose another one"
+                )
             found.seed = ledger.header["seed"]
-        elif ledger.header["seed"] != seed:
-            raise InputError(
-                f"{path} was begun with seed {ledger.header['seed']!r}, not with {seed!r}; give "
-                "that seed, or remove the checkpoint, or choose another one"
-            )
         try:
             for record in records:
                 check_fields(record, {"partition": int, "leaf": dict})
@@ -103,4 +119,5 @@ def open_checkpoint(
                 found.finished[number] = leaf
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path}: damaged ({error}); remove it") from error
+        found.resumed = bool(found.finished)
         yield found

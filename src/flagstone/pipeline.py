@@ -268,14 +268,9 @@ class Pipeline:
                 counts.close()
         raise too_few(n_rows, n_rows - left)
 
-    def summarize(
-        self, kept: ShardCheckpoint | None = None, *, begun: ShardSummary | None = None
-    ) -> ShardSummary:
-        """Return the summary of all shards.
-
-        A checkpoint has those that are finished, and keeps the others; of the only shard an earlier
-        run may have ``begun`` one.
-        """
+    def summarize(self, kept: ShardCheckpoint | None = None) -> ShardSummary:
+        """Return the summary of all shards; a checkpoint has some of them, and keeps the others."""
+        begun = None if kept is None else kept.begun
         summary: ShardSummary = self.executor.reduce(
             partial(summarize_shard, self.task),
             self.shards,

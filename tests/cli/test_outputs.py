@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from flagstone.cli import checkpoint
 from flagstone.disk import locked, writing
 from flagstone.store import load, read_document
 
@@ -149,20 +148,20 @@ def test_a_checkpoint_needs_a_regular_file(run):
         refused(run(*FRAMES, "--checkpoint", name), "needs a regular file")
 
 
-def stopped_before_the_end(run, monkeypatch, words, name):
+def stopped_before_the_end(run, monkeypatch, words, where):
     """Run a command whose checkpoint stays, as if it had been killed at a moment."""
 
     def die(*_, **__):
         raise OSError(errno.EIO, "killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.RunCheckpoint, name, die)
+        patch.setattr(f"flagstone.cli.{where}", die)
         assert run(*words).code == 1
 
 
 def test_a_resumed_run_keeps_files_of_other_programs(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "-o", "m.json", "--report", "r.html"]
-    stopped_before_the_end(run, monkeypatch, words, "noting")
+    stopped_before_the_end(run, monkeypatch, words, "work.Run.ask")
     (place / "r.html").write_text("precious")
     done = run(*words)
     assert done.code == 1
@@ -177,7 +176,7 @@ def test_a_resumed_run_keeps_files_of_other_programs(run, place, monkeypatch):
 
 def test_a_resumed_run_recognizes_its_own_outputs(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "-o", "m.json", "--report", "r.html"]
-    stopped_before_the_end(run, monkeypatch, words, "finish")
+    stopped_before_the_end(run, monkeypatch, words, "checkpoint.RunCheckpoint.finish")
     before = {name: (place / name).read_bytes() for name in ("m.json", "r.html")}
     (place / "r.html").unlink()
     assert run(*words).code == 0
@@ -188,7 +187,7 @@ def test_a_resumed_run_recognizes_its_own_outputs(run, place, monkeypatch):
 def test_a_report_that_was_written_yesterday_is_still_its_own(run, place, monkeypatch):
     words = [*FRAMES, "--checkpoint", "c.ckpt", "--report", "r.html"]
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    stopped_before_the_end(run, monkeypatch, words, "finish")
+    stopped_before_the_end(run, monkeypatch, words, "checkpoint.RunCheckpoint.finish")
     before = (place / "r.html").read_bytes()
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "172800")
     assert run(*words).code == 0
@@ -247,7 +246,7 @@ def test_a_file_changed_in_the_middle_is_another_file(run, place, monkeypatch):
         "-o",
         "m.json",
     ]
-    stopped_before_the_end(run, monkeypatch, words, "noting")
+    stopped_before_the_end(run, monkeypatch, words, "work.Run.ask")
     with open("t.bits", "r+b") as file:
         file.seek(len(rows) // 2)
         file.write(b"1")
@@ -261,7 +260,7 @@ def test_sealed_nonsense_is_no_checkpoint(run, place, monkeypatch):
     from flagstone.store import write_document
 
     words = [*FRAMES, "--checkpoint", "c.ckpt"]
-    stopped_before_the_end(run, monkeypatch, words, "noting")
+    stopped_before_the_end(run, monkeypatch, words, "work.Run.ask")
     kind, content = read_document("c.ckpt")
     for change in ({"rows": "many"}, {"position": 3}, {"counts": []}, {"more": 1}):
         write_document("c.ckpt", kind, content | change, overwrite=True)

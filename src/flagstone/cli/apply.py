@@ -24,7 +24,6 @@ from flagstone.errors import BottomError, InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import Measurement
 from flagstone.measurement import predict as predict_rows
-from flagstone.pipeline import Pipeline
 from flagstone.shards import ShardTask, predict_task
 from flagstone.store import ForeignFileError
 from flagstone.tables import Table
@@ -94,15 +93,13 @@ def _count(
     finding: Finding, table: Table, shown: int, options: WorkerOptions
 ) -> tuple[Measurement, list[list[Any]] | None]:
     """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    task = ShardTask(finding.question, finding.encoding)
-    reader = RowReader(table, options)
+    reader = RowReader(table, ShardTask(finding.question, finding.encoding), options)
     with reader.watched("checking", table.n_rows):
-        found = Pipeline(task, reader.partitions, reader.executor).check(finding, shown)
-    total, broken = found.counted, found.broken
-    if broken is None:
-        return total, None
-    pairs = zip(finding.checks, broken.tolist(), strict=True)
-    return total, [[line, n] for line, n in pairs]
+        found = reader.pipeline.check(finding, shown)
+    if found.broken is None:
+        return found.counted, None
+    pairs = zip(finding.checks, found.broken.tolist(), strict=True)
+    return found.counted, [[line, n] for line, n in pairs]
 
 
 @captures_refused(
@@ -175,11 +172,11 @@ def _predictions(
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (file, row, predicted text) of every row, in order."""
     task = predict_task(finding)
-    reader = RowReader(table, options)
+    reader = RowReader(table, task, options)
     # here rows are predicted as they are read; from elsewhere a partition comes as a whole
-    predicted = _predicted if reader.is_local else _all_predicted
+    predicted = partial(_predicted if reader.is_local else _all_predicted, task, finding)
     with reader.watched("predicting", table.n_rows):
-        for rows in reader.executor.each(partial(predicted, task, finding), reader.partitions):
+        for rows in reader.pipeline.executor.each(predicted, reader.pipeline.shards):
             yield from rows
 
 

@@ -135,14 +135,14 @@ def summarize(options: SummarizeOptions) -> int:
     refuse_inputs([output], source.table.files, options.checkpoint)
     run = Run(source, question, options, "", again=False)
     check_target(output, overwrite=force or run.resumed)
-    summary = run.read()
+    read = run.read()
     details = {
         "sources": [str(path) for path in source.table.files],
-        "skipped": run.skipped,
+        "skipped": read.skipped,
         "reading": reading_of(options),
         "seed": options.seed,
     }
-    found = SummaryFile(summary, question, source.encoding, details)
+    found = SummaryFile(read.summary, question, source.encoding, details)
     data = pack_document("summary", found.to_dict())
     write_all({output: data}, overwrite=force, keep_equal=run.resumed)
     run.finish()

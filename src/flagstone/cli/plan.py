@@ -103,7 +103,7 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
         check_target(output, overwrite=force)
     run = Run(source, question, options, options.seed)
     found = suggestion(
-        run.read(),
+        run.read().summary,
         lambda finding: run.second_pass(finding, options.confidence).second_pass,
         run.sample,
         rule=options.rule,

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flagstone.cli.checkpoint import RunCheckpoint
-from flagstone.cli.console import AT_END, UsageError, print_stderr, size_of
+from flagstone.cli.console import AT_END, UsageError, size_of
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.verbs import WorkerOptions
-from flagstone.pipeline import LocalExecutor
+from flagstone.pipeline import LocalExecutor, Pipeline
 from flagstone.progress import progress_bar
 from flagstone.shards import ShardTask
 from flagstone.tables import Table
@@ -83,44 +83,28 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
 
 
 class RowReader:
-    """Reads the rows of a table in partitions, with a progress bar for each pass.
+    """The pipeline over the rows of a table, with a progress bar for each pass.
 
-    ``answers`` says that an answer depends on how the rows are cut. If they are read ``twice``, the
-    rows of the first pass are kept for the second one, provided that all of them fit into
-    ``--cache-size``. With the ``checkpoint`` of an only partition, the first pass begins where an
-    earlier run was stopped.
+    If the rows are read ``twice``, those of the first pass are kept for the second one, provided
+    that all of them fit into ``--cache-size``. With a ``checkpoint``, the first pass begins where
+    an earlier run was stopped.
     """
 
     def __init__(
-        self,
-        table: Table,
-        options: WorkerOptions,
-        *,
-        answers: bool = False,
-        twice: bool = False,
-        checkpoint: RunCheckpoint | None = None,
+        self, table: Table, task: ShardTask, options: WorkerOptions, *, twice: bool = False
     ) -> None:
         self._dask = dask_executor(options)
-        quiet = getattr(options, "quiet", False)
-        self._shown = False if quiet else None
-        if self._dask is not None and answers and options.partition is None and not quiet:
-            print_stderr(
-                "the rows are cut by files (--partition files), because several processes read"
-            )
-        self.executor = self._dask or LocalExecutor()
+        self._shown = False if getattr(options, "quiet", False) else None
         self.data = Dataset.of_table(table, partition_of(options))
-        self.partitions: Sequence[Partition] = self.data.partitions
+        parts: Sequence[Partition] = self.data.partitions
         if self._dask is None:
-            self.partitions = [
-                _LocalPartition(**vars(part), number=number, reader=self)
-                for number, part in enumerate(self.partitions)
-            ]
-        self._n_files = max(len(table.files), len(self.partitions))
-        room = _room(options)
-        self._cache, self._checkpoint = RowCache(room if twice else 0), checkpoint
-        if checkpoint is not None and checkpoint.resumed:  # the first rows are not read again
-            self._cache.whole = checkpoint.state.position is None
-        self._begun: set[int] = set()  # partitions whose first pass has begun
+            parts = [_LocalPartition(**vars(p), number=i, reader=self) for i, p in enumerate(parts)]
+        self.pipeline = Pipeline(task, parts, self._dask or LocalExecutor())
+        self._n_files = max(len(table.files), len(parts))
+        size = getattr(options, "cache_size", None)
+        room = CACHE_BYTES if size is None else size_of("--cache-size", size, least=0)
+        self.cache = RowCache(room if twice else 0)
+        self.checkpoint: RunCheckpoint | None = None
 
     @property
     def is_local(self) -> bool:
@@ -149,32 +133,23 @@ class RowReader:
 
     def batches(self, part: _LocalPartition, task: ShardTask, limit: int | None) -> Batches:
         """Yield the rows of a partition, kept ones or read anew."""
-        first = self._is_first and part.number not in self._begun
-        checkpoint = self._checkpoint if first else None
-        start = None
-        if checkpoint is not None:
-            start = checkpoint.state.position
-            self._rows = self._rows_before = checkpoint.state.rows
-            limit = None if limit is None else limit - self._rows
-        self._begun |= {part.number} if first else set()
-        kept = self._cache.of(part.number)
-        if kept is None:
-            batches = prefetch(Partition.batches(part, task, limit, start))
-        else:
+        kept = self.cache.of(part.number)
+        if kept is not None:
             batches = first_rows(iter(kept), sum(map(len, kept)) if limit is None else limit)
-        if checkpoint is not None:
-            batches = checkpoint.noting(batches)
+        elif self._is_first and self.checkpoint is not None:
+            self._rows = self._rows_before = self.checkpoint.rows
+            limit = None if limit is None else limit - self._rows
+            start = self.checkpoint.position
+            batches = self.checkpoint.noting(prefetch(Partition.batches(part, task, limit, start)))
+        else:
+            batches = prefetch(Partition.batches(part, task, limit))
         with contextlib.closing(batches) as read:
             for batch in read:
-                if first:
-                    self._cache.add(batch, part.number)
+                if self._is_first and kept is None:
+                    self.cache.add(batch, part.number)
                 yield batch
                 self._rows += len(batch)
                 self._show_progress(part.number + batch.file + batch.batch.done)
-
-    def forget(self) -> None:
-        """Free the memory of the rows that were kept."""
-        self._cache = RowCache(0)
 
     def _show_progress(self, files: float) -> None:
         """Move the bar to the rows so far, or to this many files where their rows are not known."""
@@ -182,12 +157,6 @@ class RowReader:
         speed = (self._rows - self._rows_before) / seconds
         share = self._rows / self._total if self._total else files / self._n_files
         self._show(share, f"{self._rows:,} rows, {speed:,.0f} rows/s")
-
-
-def _room(options: WorkerOptions) -> int:
-    """Return how many bytes the rows of the first pass may take."""
-    size: str | None = getattr(options, "cache_size", None)
-    return CACHE_BYTES if size is None else size_of("--cache-size", size, least=0)
 
 
 @dataclass(frozen=True)

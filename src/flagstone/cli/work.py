@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from flagstone import __version__
-from flagstone.algebra import Flag, Rows
+from flagstone.algebra import Rows
 from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.checkpoint import RunCheckpoint
-from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, rerun_command
+from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, print_stderr, rerun_command
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.reader import RowReader, partition_of
 from flagstone.cli.verbs import RunOptions
 from flagstone.coins import Coins, fresh_seed
 from flagstone.finding import Finding
-from flagstone.pipeline import Pipeline
 from flagstone.question import Question
 from flagstone.rules import SpanRule
-from flagstone.shards import ShardReview, ShardTask
-from flagstone.wording import counted
+from flagstone.shards import ShardReview, ShardSummary, ShardTask
+from flagstone.tables.encoded import RowCache
 
 #: Options that the result does not depend on.
-_LOOSE = {f.name for f in dataclasses.fields(RunOptions)} | {"force", "json", "show_as"}
+_LOOSE = {f.name for f in fields(RunOptions)} | {"force", "json", "show_as"}
+#: Changes with what a position in a checkpoint means, so that no old one is misread.
+_POSITIONS = 4
 
 
 class Run:
@@ -47,15 +48,23 @@ class Run:
         deduplicate: bool = False,
         rule: SpanRule | None = None,
     ) -> None:
-        assert source.table is not None
-        self._options, self._max_rows, self._table = options, max_rows, source.table
-        partition = partition_of(options)
-        self.cut, self._finished = str(partition), False
-        pilot = again and partition != "none"
+        table = source.table
+        assert table is not None
+        self.cut = str(partition_of(options))
+        self._options, self._finished = options, False
+        pilot = again and self.cut != "none"
         task = ShardTask(question, source.encoding, pilot=pilot, deduplicate=deduplicate)
-        identity: dict[str, Any] = {}
+        self._reader = RowReader(table, task, options, twice=again)
+        if not (self._reader.is_local or options.partition or options.quiet):
+            print_stderr(
+                "the rows are cut by files (--partition files), because several processes read"
+            )
+        with self._reader.watched("counting"):
+            self._pipeline = self._reader.pipeline.first(max_rows)
+        self._n_rows = table.n_rows if max_rows is None else max_rows
+        self._checkpoint = ShardCheckpoint(fresh_seed() if seed is None else seed)
         if options.checkpoint is not None:
-            identity = {
+            identity: dict[str, Any] = {
                 "version": __version__,
                 "verb": ARGUMENTS[0],
                 "question": question.to_dict(),
@@ -64,50 +73,37 @@ class Run:
                 "cut": self.cut,
                 "encoding": source.encoding.to_dict(),
             }
-        whole = None
-        if options.checkpoint is not None and partition == "none":
-            identity["data"] = source.table.identity()  # reads all bytes
-            whole = RunCheckpoint(options, identity, task.empty(), seed)
-        self._checkpoint: RunCheckpoint | ShardCheckpoint | None = whole
-        self._reader = RowReader(source.table, options, answers=True, twice=again, checkpoint=whole)
-        with self._reader.watched("counting"):
-            pipeline = Pipeline(task, self._reader.partitions, self._reader.executor)
-            self._pipeline = pipeline.first(max_rows)
-        if options.checkpoint is not None and partition != "none":
-            opened = open_checkpoint(
-                options.checkpoint,
-                digest_of(identity, self._reader.data.identity(self._pipeline.shards)),
-                fresh_seed() if seed is None else seed,
+            self._checkpoint = self._opened(options.checkpoint, identity, seed)
+        self.seed, self.resumed = self._checkpoint.seed, self._checkpoint.resumed
+        AT_END.push(self._say_how_to_resume)
+
+    def _opened(self, path: str, identity: dict[str, Any], seed: str | None) -> ShardCheckpoint:
+        """Open the checkpoint: of an only shard after its last row, of several by shards."""
+        task, shards, data = self._pipeline.task, self._pipeline.shards, self._reader.data
+        if self.cut != "none":
+            known = digest_of(identity, data.identity(shards))
+            found = open_checkpoint(
+                path,
+                known,
+                self._checkpoint.seed,
                 task,
-                len(self._pipeline.shards),
+                len(shards),
                 seed_is_fresh=seed is None,
             )
-            self._checkpoint = AT_END.enter_context(opened)
-        AT_END.push(self._say_how_to_resume)
-        if self._checkpoint is not None:
-            self.resumed, self.seed = self._checkpoint.resumed, self._checkpoint.seed
-        else:
-            self.resumed, self.seed = False, fresh_seed() if seed is None else seed
+            return AT_END.enter_context(found)
+        known = digest_of(identity | {"data": data.table.identity()}, _POSITIONS)  # reads all bytes
+        every = self._options.checkpoint_every
+        whole = RunCheckpoint(path, known, task.empty(), seed, every=every)
+        self._reader.checkpoint = whole
+        if whole.position is not None:  # the first rows are not read again
+            self._reader.cache.whole = False
+        return whole
 
-    def read(self) -> Flag:
+    def read(self) -> ShardSummary:
         """Return the summary of all rows that count."""
-        n_rows = self._table.n_rows if self._max_rows is None else self._max_rows
-        with self._reader.watched("reading", n_rows, first=True):
-            if isinstance(self._checkpoint, RunCheckpoint):
-                self._summary = self._checkpoint.summarize(self._pipeline)
-            else:
-                self._summary = self._pipeline.summarize(self._checkpoint)
-        return self._summary.summary
-
-    @property
-    def rows(self) -> int:
-        """How many rows were summarized."""
-        return sum(self._summary.sizes)
-
-    @property
-    def skipped(self) -> int:
-        """How many rows were left out on request."""
-        return self._summary.skipped
+        with self._reader.watched("reading", self._n_rows, first=True):
+            self._summary = self._pipeline.summarize(self._checkpoint)
+        return self._summary
 
     def ask(self, rule: SpanRule, provenance: dict[str, Any], **more: Any) -> Finding:
         """Answer from the summary; other parameters as of :func:`flagstone.ask`."""
@@ -123,7 +119,7 @@ class Run:
         A run that was stopped here begins the second pass again: pieces of rows certify, and a
         piece must not begin where the run was stopped.
         """
-        with self._reader.watched("measuring", self.rows):
+        with self._reader.watched("measuring", sum(self._summary.sizes)):
             return self._pipeline.second_pass(
                 finding, self._summary, confidence=confidence, shown=shown
             )
@@ -137,10 +133,10 @@ class Run:
         """Return at most this many lifted rows, evenly spread; None if they are elsewhere."""
         if not self._reader.is_local:
             return None
-        task, rows = self._pipeline.task, 0
+        task, total, rows = self._pipeline.task, sum(self._summary.sizes), 0
         field = task.encoding.field
-        stride, parts = -(-self.rows // most), []
-        with self._reader.watched("sampling", self.rows):
+        stride, parts = -(-total // most), []
+        with self._reader.watched("sampling", total):
             for shard in self._pipeline.shards:
                 for batch in shard.batches(task, shard.limit):
                     some = batch.chosen(slice(-rows % stride, None, stride))
@@ -151,23 +147,18 @@ class Run:
     def finish(self) -> None:
         """Forget the state and the rows that were kept: all results are known, or written."""
         self._finished = True
-        self._reader.forget()
-        if self._checkpoint is not None:
-            self._checkpoint.finish()
+        self._reader.cache = RowCache(0)
+        self._checkpoint.finish()
 
     def _say_how_to_resume(self, kind: object, error: object, trace: object) -> None:
         """Print how to resume when the verb ends because it was stopped."""
         if not isinstance(error, KeyboardInterrupt) or self._finished:
             return
-        if self._checkpoint is None:
-            if self._pipeline.task.deduplicate or getattr(self._options, "each", False):
-                return  # these take no checkpoint
+        path = self._options.checkpoint
+        if path is not None:
+            raise Interrupted(
+                f"interrupted; {path} holds {self._checkpoint.held}. To resume, run the same "
+                f"command again: {rerun_command(None)}"
+            ) from error
+        if not (self._pipeline.task.deduplicate or getattr(self._options, "each", False)):
             raise Interrupted("interrupted. With --checkpoint FILE a run can be resumed") from error
-        if isinstance(self._checkpoint, RunCheckpoint):
-            held = f"the state after {counted(self._checkpoint.kept, 'row')}"
-        else:
-            held = f"{len(self._checkpoint.finished):,} finished partitions"
-        raise Interrupted(
-            f"interrupted; {self._options.checkpoint} holds {held}. To resume, run the same "
-            f"command again: {rerun_command(None)}"
-        ) from error
