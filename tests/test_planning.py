@@ -35,6 +35,12 @@ def test_plan_is_a_table():
         p["best"]
 
 
+def test_a_plan_lists_its_analyses():
+    found = plan(6, 0.1, 0.6)
+    assert [entry.analysis for entry in found] == [entry.analysis for entry in found.entries]
+    assert found["index"] in list(found)
+
+
 def test_plan_for_the_rows_to_come():
     p = plan(21, 0.05, 0.1, delta=0.01)
     assert p.dim == plan(21, 0.05, 0.1).dim == 21

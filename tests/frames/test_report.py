@@ -42,6 +42,8 @@ def test_the_digest_comes_first_in_the_words_of_the_console(found):
     assert places == sorted(places)
     assert '<span data-byte="0">10100101</span> <span data-byte="1">????????</span>' in page
     assert "Rows that do not fit" not in page
+    # one sentence a line: which bits, and what to do about them
+    assert re.search("<li>[^<]* never varied[^<]*</li><li>what these bits add", page)
 
 
 def test_damaged_frames_have_marked_bits(found):

@@ -63,7 +63,7 @@ class FrameView(AnswerView):
         out.append(_group("pattern", [ruled]))
         lines = next_lines(found)
         if lines:
-            out.append(_group("capture next", [escape(" ".join(text for _, text in lines))]))
+            out.append(_group("capture next", [escape(text) for _, text in lines]))
         shown = f'<dl class="layers">{"".join(out)}</dl>{self._code(finding)}{self._damaged()}'
         equations = list(finding.answer.lines)
         if not equations:

@@ -6,7 +6,7 @@ Proofs: docs/theory/certificates.md, S35, S36 and S37; docs/theory/single.md, S4
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -67,6 +67,10 @@ class Plan:
             if entry.analysis == analysis:
                 return entry
         raise KeyError(f"no analysis {analysis!r}; there are {[e.analysis for e in self.entries]}")
+
+    def __iter__(self) -> Iterator[PlanRow]:
+        """The lines, in order."""
+        return iter(self.entries)
 
     @property
     def rows(self) -> int | None:
