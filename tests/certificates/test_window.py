@@ -1,5 +1,6 @@
 """S33, S34: the bound for a window is right on laws small enough to know everything about."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 
@@ -9,7 +10,6 @@ import pytest
 from flagstone.certificates.claims import (
     CertifiedSpace,
     Claims,
-    SharesBetween,
     index_window,
     mean_failure,
 )
@@ -39,14 +39,13 @@ def exactly(law, m, spaces, arrange=tuple):
     return known, chains
 
 
-class Shares(SharesBetween):
-    """Shares that are known."""
-
-    def __init__(self, known):
-        dict.__init__(self, np.ndenumerate(known))
+class KnownClaims(Claims):
+    """Claims with shares that are known, in place of counts."""
 
     def seen(self, i, j):
-        return self[i, j]
+        return self.counts[i, j]
+
+    share = seen
 
 
 def exact_claims(law, m, spaces, known, **options):
@@ -56,7 +55,7 @@ def exact_claims(law, m, spaces, known, **options):
         return law.probability(lambda v: space.contains(W, v) and not space.contains(U, v))
 
     between = np.array([[float(share(U, W)) for W in spaces] for U in spaces])
-    return Claims(m, tuple(known), Shares(between), law.dim, **options)
+    return KnownClaims(m, tuple(known), between, 0.0, law.dim, **options)
 
 
 def disagreement(law, chains, answer, t):
@@ -191,10 +190,10 @@ def test_windows_take_the_best_of_all_ways_to_cut_them():
     line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),), 0.0)
     plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),), 0.0)
     spaces = CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)
-    share = Shares(np.full((4, 4), 0.1))
-    rho = index_window(Claims(10_000, spaces, share, 2), Window("index", 21, 1000))
+    share = np.full((4, 4), 0.1)
+    rho = index_window(KnownClaims(10_000, spaces, share, 0.0, 2), Window("index", 21, 1000))
     assert rho == pytest.approx((20 + 2e-6 * 2 * 960) / 980)  # {481..500} is all that is lost
-    few = index_window(Claims(100, spaces, share, 2), Window("index", 21, 1000))
+    few = index_window(KnownClaims(100, spaces, share, 0.0, 2), Window("index", 21, 1000))
     assert few == pytest.approx((2 / 3**0.5 * 10**0.5 + 2e-6 * 2 * 980) / 980)
 
 
@@ -204,20 +203,29 @@ def test_pairs_are_passed_over_only_where_they_cannot_matter(n_rows):
     line = CertifiedSpace(1, ((1000, 1e-6),), ((500, 1e-6),), 0.0)
     plane = CertifiedSpace(2, ((480, 1e-6),), ((20, 1e-6),), 0.0)
     spaces = CertifiedSpace.zero(), line, plane, CertifiedSpace.full(3)
-    asked = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
-    every = SharesBetween(np.array([0, 600, 300, 100]), 0.01)
-    known = np.array([[every[i, j] if i < j else 0.0 for j in range(4)] for i in range(4)])
-    assert all(known[pair] >= asked.seen(*pair) for pair in every)
-    plain = Shares(known)
-    plain.seen = lambda i, j: 0.0
-    expected = index_window(Claims(n_rows, spaces, plain, 3), Window("index", 21, 1000))
-    assert index_window(Claims(n_rows, spaces, asked, 3), Window("index", 21, 1000)) == expected
-    assert n_rows == 100 or len(asked) < len(every)
+    counts, window, asked = [0, 600, 300, 100], Window("index", 21, 1000), []
+
+    class Asked(Claims):
+        def share(self, i, j):
+            asked.append((i, j))
+            return super().share(i, j)
+
+    class Unseen(Asked):
+        def seen(self, i, j):
+            return 0.0
+
+    claims, plain = (kind(n_rows, spaces, counts, 0.01, 3) for kind in (Asked, Unseen))
+    assert all(claims.share(i, j) >= claims.seen(i, j) for i, j in combinations(range(4), 2))
+    asked.clear()
+    expected, every = index_window(plain, window), len(asked)
+    asked.clear()
+    assert index_window(claims, window) == expected
+    assert n_rows == 100 or len(asked) < every
 
 
 def test_nothing_certified_says_nothing():
     spaces = CertifiedSpace.zero(), CertifiedSpace(1, (), ()), CertifiedSpace.full(2)
-    claims = Claims(10**6, spaces, Shares(np.ones((3, 3))), 2)
+    claims = KnownClaims(10**6, spaces, np.ones((3, 3)), 0.0, 2)
     assert index_window(claims, Window("index", 1, 10)) == 1.0
     assert mean_failure(spaces, Window("heavy", 1, 10), samples=2) == 1.0
     assert spaces[1].certain("index", 0.5) == (None, None)
@@ -227,6 +235,7 @@ def test_rows_that_may_move_a_space():
     """Those between two spaces, and beyond the larger where it is missed; of shards any but 0."""
     plane = CertifiedSpace(2, (), (), 0.25)
     spaces = CertifiedSpace.zero(), plane, plane, CertifiedSpace.full(3)
-    shares = Shares(np.arange(16).reshape(4, 4) / 16)
-    assert Claims(1000, spaces, shares, 3).moving(1, 2, 0.5) == 1000 * (6 / 16 + 0.5 * 0.25)
-    assert Claims(1000, spaces, shares, 3, merged=True).moving(1, 2, 0.5) == 1000 * 3 / 16
+    shares = np.arange(16).reshape(4, 4) / 16
+    claims = KnownClaims(1000, spaces, shares, 0.0, 3)
+    assert claims.moving(1, 2, 0.5) == 1000 * (6 / 16 + 0.5 * 0.25)
+    assert replace(claims, merged=True).moving(1, 2, 0.5) == 1000 * 3 / 16

@@ -17,7 +17,6 @@ from flagstone.certificates.claims import (
     CertifiedSpace,
     Claims,
     SetsOutside,
-    SharesBetween,
     mean_failure,
 )
 from flagstone.certificates.pieces import Cutter, Evidence
@@ -284,8 +283,8 @@ class Certifier:
             outside += [(t - 1, sets.beyond(t - 1)) for t in (window.t_min, *asked)]
             spaces.append(CertifiedSpace(part.dim, tuple(inside), tuple(outside), eps))
         spaces.append(CertifiedSpace.full(plan.spaces.dim))
-        between = SharesBetween(counts, self._failure * _BETWEEN)
-        return Claims(m, tuple(spaces), between, runs * plan.spaces.dim, merged=runs > 1)
+        shared, each = self._failure * _BETWEEN, runs * plan.spaces.dim
+        return Claims(m, tuple(spaces), counts.tolist(), shared, each, merged=runs > 1)
 
     def _evidence(self, i: int, side: str, factor: float) -> Evidence:
         """What the pieces on one side of a space prove, each counted ``factor`` times."""

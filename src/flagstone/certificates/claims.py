@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -75,53 +76,44 @@ class CertifiedSpace:
         return min((beta for b, beta in self.outside if b < t), default=math.inf)
 
 
-class SharesBetween(dict[tuple[int, int], float]):
-    """P[v in space j but not in space i], at most, for all pairs i < j together; on demand.
-
-    >>> between = SharesBetween(np.array([0, 90, 10]), 0.01)
-    >>> round(between[1, 2], 2), between.seen(1, 2)  # never below the share that was seen
-    (0.21, 0.1)
-    """
-
-    def __init__(self, counts: Array, failure: float) -> None:
-        super().__init__()
-        self._held = np.cumsum(counts).tolist()
-        self._each = failure / math.comb(len(counts), 2)
-
-    def __missing__(self, pair: tuple[int, int]) -> float:
-        i, j = pair
-        hits, n = self._held[j] - self._held[i], self._held[-1]
-        self[pair] = share_at_most(hits, n, self._each)
-        return self[pair]
-
-    def seen(self, i: int, j: int) -> float:
-        """The share of the rows seen that lay there."""
-        share: float = (self._held[j] - self._held[i]) / max(1, self._held[-1])
-        return share
-
-
 @dataclass(frozen=True, eq=False)
 class Claims:
     """Statements about fresh samples that hold together, at one confidence.
 
     Samples have ``n_rows`` = m rows, of which one set holds ``each`` at most, over all shards.
-    ``spaces`` go from {0} to F^d. The rows that can move V_1, …, V_t, as far as they lie between
-    spaces i and j, number min(m·(between[i, j] + β′_j·eps_j), each·t) on average, at most (S33). If
-    the sample is ``merged`` of shards, any row but a zero row may move them (S34): min(m·P[v ≠ 0],
-    each·t).
+    ``spaces`` go from {0} to F^d. Of the rows seen, ``counts[i]`` lay in space i and in none before
+    it; with probability 1 - ``failure`` all values of `share` are right. The rows that can move
+    V_1, …, V_t, as far as they lie between spaces i and j, number min(m·(share(i, j) + β′_j·eps_j),
+    each·t) on average, at most (S33). If the sample is ``merged`` of shards, any row but a zero row
+    may move them (S34): min(m·P[v ≠ 0], each·t).
     """
 
     n_rows: int
     spaces: tuple[CertifiedSpace, ...]
-    between: SharesBetween
+    counts: Sequence[int]
+    failure: float
     each: int
     merged: bool = False
+
+    def seen(self, i: int, j: int) -> float:
+        """The share of the rows seen that lay in space j but not in space i."""
+        return sum(self.counts[i + 1 : j + 1]) / max(1, sum(self.counts))
+
+    def share(self, i: int, j: int) -> float:
+        """P[v in space j but not in space i], at most, for all pairs i < j together."""
+        failure = self.failure / math.comb(len(self.counts), 2)
+        return share_at_most(sum(self.counts[i + 1 : j + 1]), sum(self.counts), failure)
+
+    @cached_property
+    def _nonzero(self) -> float:
+        """P[v ≠ 0], at most."""
+        return self.share(0, len(self.spaces) - 1)
 
     def moving(self, i: int, j: int, missed: Any) -> Any:
         """The rows that can move spaces between two, where V ⊄ space j has this probability."""
         if self.merged:
-            return self.n_rows * self.between[0, len(self.spaces) - 1]
-        return self.n_rows * (self.between[i, j] + missed * self.spaces[j].eps)
+            return self.n_rows * self._nonzero
+        return self.n_rows * (self.share(i, j) + missed * self.spaces[j].eps)
 
     def rho(self, window: Window) -> float:
         """The probability, at most, that two samples disagree for this window; at most 1."""
@@ -175,7 +167,7 @@ def index_window(claims: Claims, window: Window) -> float:
 
     >>> plane = CertifiedSpace(2, ((90, 0.0005),), ((10, 0.0005),))
     >>> spaces = CertifiedSpace.zero(), plane, CertifiedSpace.full(3)
-    >>> claims = Claims(1000, spaces, SharesBetween(np.array([0, 990, 10]), 0.01), each=3)
+    >>> claims = Claims(1000, spaces, [0, 990, 10], 0.01, each=3)
     >>> index_window(claims, Window("index", 11, 90))
     0.002
     """
@@ -198,7 +190,7 @@ def index_window(claims: Claims, window: Window) -> float:
     for (i, inner), (j, outer) in combinations(enumerate(spaces), 2):
         freedom = outer.dim - inner.dim
         constant = index_constant(freedom) if freedom else 0.0
-        fewest = min(claims.n_rows * claims.between.seen(i, j), claims.each * points[1])
+        fewest = min(claims.n_rows * claims.seen(i, j), claims.each * points[1])
         # Nothing is known on one side, or one such piece costs as much as all do without it.
         if not (inner.inside and outer.outside) or constant * math.sqrt(fewest) >= alone:
             continue
