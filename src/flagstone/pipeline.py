@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from flagstone.algebra import Array, FieldLike, Flag, Rows, as_field, merge_tree, width
+from flagstone.certificates import pilot_rows
 from flagstone.checkpoints import ShardCheckpoint
 from flagstone.checks import frame_names
 from flagstone.coins import Coins, fresh_seed
@@ -307,7 +308,7 @@ class Pipeline:
         review = partial(
             review_shard,
             self.task,
-            finding=_slim(finding, with_flag=flag_needed),
+            finding=replace(finding, flag=finding.flag if flag_needed else None, provenance={}),
             certifier=certifier,
             shown=shown,
             alone=alone,
@@ -329,20 +330,23 @@ class Pipeline:
         """Return the finding with what a second pass certifies and counts."""
         confidence = float(check_share("confidence", confidence))  # a finding holds plain numbers
         review = self.second_pass(finding, summary, confidence=confidence, shown=shown)
-        return review.certified(finding, confidence, summary.sizes)
+        assert review.second_pass is not None
+        certifier, provenance = review.second_pass.certifier, dict(finding.provenance)
+        if "partitions" in provenance:
+            piece = 0 if certifier is None else certifier.piece_rows
+            short = sum(0 < n and n - pilot_rows(n) < piece for n in summary.sizes)
+            provenance["partitions"] = {**provenance["partitions"], "short": short}
+        certified = review.second_pass.certify(finding, confidence)
+        return replace(certified, provenance=provenance).with_counts(review.counted)
 
     def check(self, finding: Finding, shown: int) -> ShardReview:
         """Count the rows that break a finding and, without a label, each of its equations."""
-        check = partial(check_shard, self.task, finding=_slim(finding), shown=shown)
+        small = replace(finding, flag=None, provenance={})  # shards do not need these
+        check = partial(check_shard, self.task, finding=small, shown=shown)
         found: ShardReview = self.executor.reduce(check, self.shards, ShardReview.merge)
         if not found.counted.read:
             raise InputError(f"{self.shards[0].name}: none of the partitions holds a row")
         return found
-
-
-def _slim(finding: Finding, *, with_flag: bool = False) -> Finding:
-    """Return the finding without what shards do not need."""
-    return replace(finding, flag=finding.flag if with_flag else None, provenance={})
 
 
 def certify(

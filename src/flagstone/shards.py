@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -350,17 +350,6 @@ class ShardReview:
         if broken is not None and other.broken is not None:
             broken = broken + other.broken
         return ShardReview(counted, self.shown, both, broken)
-
-    def certified(self, finding: Finding, confidence: float, sizes: Sequence[int]) -> Finding:
-        """Return the finding with what all shards, of these sizes, show together."""
-        assert self.second_pass is not None
-        certifier, provenance = self.second_pass.certifier, dict(finding.provenance)
-        if "partitions" in provenance:
-            piece = 0 if certifier is None else certifier.piece_rows
-            short = sum(0 < n and n - pilot_rows(n) < piece for n in sizes)
-            provenance["partitions"] = {**provenance["partitions"], "short": short}
-        certified = self.second_pass.certify(finding, confidence)
-        return replace(certified, provenance=provenance).with_counts(self.counted)
 
 
 def review_shard(

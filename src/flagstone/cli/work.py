@@ -113,21 +113,21 @@ class Run:
         kept = provenance | notes
         return self._pipeline.ask(self._summary, rule, Coins(self.seed), provenance=kept, **more)
 
-    def second_pass(self, finding: Finding, confidence: float, shown: int = 0) -> ShardReview:
-        """Pass over the rows again, kept ones or read anew.
+    def second_pass(self, finding: Finding, confidence: float) -> ShardReview:
+        """Pass over the rows again, kept ones or read anew."""
+        with self._reader.watched("measuring", sum(self._summary.sizes)):
+            return self._pipeline.second_pass(finding, self._summary, confidence=confidence)
+
+    def certify(self, finding: Finding, confidence: float, shown: int) -> Finding:
+        """Return the finding with what a second pass over the rows certifies and counts.
 
         A run that was stopped here begins the second pass again: pieces of rows certify, and a
         piece must not begin where the run was stopped.
         """
         with self._reader.watched("measuring", sum(self._summary.sizes)):
-            return self._pipeline.second_pass(
+            return self._pipeline.certify(
                 finding, self._summary, confidence=confidence, shown=shown
             )
-
-    def certify(self, finding: Finding, confidence: float, shown: int) -> Finding:
-        """Return the finding with what a second pass over the rows certifies and counts."""
-        review = self.second_pass(finding, confidence, shown)
-        return review.certified(finding, confidence, self._summary.sizes)
 
     def sample(self, most: int) -> Rows | None:
         """Return at most this many lifted rows, evenly spread; None if they are elsewhere."""
