@@ -198,9 +198,9 @@ def test_a_certificate_shares_delta_with_the_bounds_from_the_flag():
 def test_forecasts_need_more_rows_than_a_pilot():
     finding, *_, lifted = answered(rows_with_a_gap(1000))
     second_pass = SecondPass.of_all_rows(finding)
-    assert second_pass.forecast(8) is None
+    assert second_pass.certifier is None
     second_pass.update(lifted)
-    assert second_pass.forecast(64) < 0.01
+    assert second_pass.certifier.forecast(64) < 0.01
 
 
 # streams

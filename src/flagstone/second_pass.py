@@ -32,7 +32,7 @@ from flagstone.guarantees.coverage import (
     pilot_share,
     start_points,
 )
-from flagstone.guarantees.exact import Share, check_share, smallest
+from flagstone.guarantees.exact import Share, check_share
 from flagstone.guarantees.promise import (
     CONFIDENCE,
     STREAM_LEVELS,
@@ -45,8 +45,6 @@ from flagstone.rules import SpanRule
 
 #: This many of the levels above the answer are counted, and the span of all rows.
 _MOST_LEVELS = 8
-#: Forecasts of equations are for answers that lack one with at most this probability.
-_LACKING = 0.01
 
 _DRIFT = (
     "neighbouring rows are more alike than independent rows are: readings that drift, or rows that "
@@ -161,24 +159,6 @@ class SecondPass:
         both.levels = self.levels.merge(other.levels)
         both.n_rows = self.n_rows + other.n_rows
         return both
-
-    def forecast(self, factor: float) -> float | None:
-        """Return the rho that a multiple of such rows would certify; None for none."""
-        return None if self.certifier is None else self.certifier.forecast(factor)
-
-    def forecast_equations(self, factor: int, last: int, confidence: float) -> int | None:
-        """Return from which threshold on a multiple of such rows would certify the equations.
-
-        Those of the answer (S43), at thresholds up to ``last``; None where none does.
-        """
-        seen, m = self.levels.counted(confidence)[0], self.n_rows * factor
-        more = replace(seen, n_rows=m, outside=seen.outside * factor, runs=seen.runs * factor)
-        eps = more.certified(self._pilot.dim, confidence).eps
-
-        def keeps(threshold: int) -> bool:
-            return contains_failure(m, eps, threshold) <= _LACKING
-
-        return smallest(keeps) if keeps(last) else None
 
     def certify(self, finding: Finding, confidence: float) -> Finding:
         """Return the finding of these rows with what they certify."""

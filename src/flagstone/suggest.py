@@ -25,7 +25,8 @@ from flagstone.encoding import Encoding
 from flagstone.errors import InputError
 from flagstone.exact import exact_column, missing_entries
 from flagstone.finding import Finding
-from flagstone.guarantees.exact import check_share
+from flagstone.guarantees.coverage import contains_failure
+from flagstone.guarantees.exact import check_share, smallest
 from flagstone.markup import card, table
 from flagstone.pipeline import Pipeline, ask
 from flagstone.protocol import Protocol
@@ -39,6 +40,8 @@ _FACTORS = (1, 2, 4, 8, 16, 32)
 #: Samples are drawn from at most this many pilot rows and have at most this many entries; once rho
 #: is this small, no more are drawn.
 _MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
+#: Forecasts of equations are for answers that lack one with at most this probability.
+_LACKING = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +170,7 @@ def suggestion(
     second_pass = look_again(finding)
     assert second_pass is not None
     forecast = _forecast(second_pass, protocol, sample(_MOST_ROWS))
-    equations = _forecast_equations(second_pass, protocol, plateau)
+    equations = _forecast_equations(second_pass, protocol, plateau, flag.dim)
     return Suggestion(protocol, plateau, m, forecast, equations)
 
 
@@ -179,11 +182,11 @@ def _forecast(
     Without rows to draw from, the pieces that the second pass saw are counted several times. They
     were cut for few rows, and fresh ones are cut for many, so that this asks for too many rows.
     """
-    best, points = 1.0, []
+    best, points, certifier = 1.0, [], second_pass.certifier
     for factor in _FACTORS:
         m, rho = second_pass.n_rows * factor, None
         if rows is None or m * width(rows) > _MOST_ENTRIES:
-            rho = second_pass.forecast(factor)
+            rho = None if certifier is None else certifier.forecast(factor)
         elif best > _SMALL:
             rho = _drawn_again(protocol, rows, m)
         best = best if rho is None else min(best, rho)
@@ -192,17 +195,23 @@ def _forecast(
 
 
 def _forecast_equations(
-    second_pass: SecondPass, protocol: Protocol, plateau: Plateau
+    second_pass: SecondPass, protocol: Protocol, plateau: Plateau, dim: int
 ) -> tuple[tuple[int, int | None], ...]:
     """Return from which threshold on multiples of the pilot rows would certify the equations."""
-    counted = second_pass.levels.counted(protocol.confidence)
-    if not counted or counted[0].dim != plateau.dim:
+    confidence = protocol.confidence
+    seen, *_ = second_pass.levels.counted(confidence) or (None,)
+    if seen is None or seen.dim != plateau.dim:
         return ()
     points = []
     for factor in _FACTORS:
-        last = plateau.last * factor
-        first = second_pass.forecast_equations(factor, last, protocol.confidence)
-        points.append((second_pass.n_rows * factor, first))
+        m = second_pass.n_rows * factor
+        more = replace(seen, n_rows=m, outside=seen.outside * factor, runs=seen.runs * factor)
+        eps = more.certified(dim, confidence).eps
+
+        def keeps(threshold: int, m: int = m, eps: float = eps) -> bool:
+            return contains_failure(m, eps, threshold) <= _LACKING
+
+        points.append((m, smallest(keeps) if keeps(plateau.last * factor) else None))
     return tuple(points)
 
 
