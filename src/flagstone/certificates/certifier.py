@@ -19,7 +19,7 @@ from flagstone.certificates.claims import (
     SetsOutside,
     mean_failure,
 )
-from flagstone.certificates.pieces import Cutter, Evidence
+from flagstone.certificates.pieces import Cut, Cutter, Evidence
 from flagstone.certificates.plan import CertificatePlan
 from flagstone.errors import InputError
 from flagstone.guarantees.binomial import share_at_most
@@ -72,8 +72,11 @@ class Certifier:
         self.plan, self.confidence, self._failure = plan, float(share), float(1 - share)
         self.n_rows = self.n_runs = self._in_run = 0
         self.counts: Array = np.zeros(len(plan.parts) + 2, dtype=np.int64)
-        self._before = {side: [Outcomes() for _ in plan.parts] for side in _SIDES}
-        self._run: dict[str, list[Cutter | None]] | None = None
+        # by the number of a space and the side of it
+        cuts = {(i, side): getattr(p, side) for i, p in enumerate(plan.parts) for side in _SIDES}
+        self._cuts: dict[tuple[int, str], Cut] = {key: cut for key, cut in cuts.items() if cut}
+        self._before = {key: Outcomes() for key in cuts}
+        self._run: dict[tuple[int, str], Cutter] = {}  # empty before the first row of a run
         self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
@@ -85,8 +88,8 @@ class Certifier:
 
     def outcomes(self, i: int, side: str) -> Outcomes:
         """Return how often pieces on one side of space i had which value and length."""
-        cutter = self._run[side][i] if self._run else None
-        return self._before[side][i] + (cutter.outcomes if cutter else Outcomes())
+        cutter = self._run.get((i, side))
+        return self._before[i, side] + (cutter.outcomes if cutter else Outcomes())
 
     def update(self, X: Any) -> Certifier:
         """Take more certifying rows of this run, in the order they come: all of them or none."""
@@ -102,31 +105,30 @@ class Certifier:
                 counts += self._take(rows[start:stop], run)
             start = stop
         if len(rows):
-            self.n_runs += self._run is None
+            self.n_runs += self._in_run == 0
             self.n_rows, self._in_run = self.n_rows + len(rows), seen + len(rows)
             self.counts, self._run = counts, run
             self._proven.clear()
         return self
 
-    def _next_run(self) -> dict[str, list[Cutter | None]]:
+    def _next_run(self) -> dict[tuple[int, str], Cutter]:
         """The cutters, as copies: an interrupt must not leave half an update."""
-        if self._run:
-            return {side: [c and c.copy() for c in cutters] for side, cutters in self._run.items()}
         field = self.plan.spaces.field
-        cuts = {side: [getattr(part, side) for part in self.plan.parts] for side in _SIDES}
-        return {side: [cut and Cutter(field, cut) for cut in cuts[side]] for side in _SIDES}
+        if self._run:
+            return {key: cutter.copy() for key, cutter in self._run.items()}
+        return {key: Cutter(field, cut) for key, cut in self._cuts.items()}
 
-    def _take(self, rows: Rows, run: dict[str, list[Cutter | None]]) -> Array:
+    def _take(self, rows: Rows, run: dict[tuple[int, str], Cutter]) -> Array:
         spaces, n = self.plan.spaces, len(rows)
         coordinates = spaces.coordinates(rows)
         first = spaces.first_space(coordinates)
         held = [n - int(np.count_nonzero(first))]  # how many rows lie in {0}, U_1, U_2, …
-        for i, (inner, outer) in enumerate(zip(*run.values(), strict=True)):
+        for i in range(len(self.plan.parts)):
             inside = first <= i + 1
             ticks = np.flatnonzero(inside)
-            if inner:
+            if inner := run.get((i, "inside")):
                 inner.update(spaces.inside(coordinates[ticks], i), ticks, n)
-            if outer:
+            if outer := run.get((i, "outside")):
                 beyond = np.flatnonzero(~inside)
                 outer.update(spaces.outside(coordinates[beyond], i), beyond, n)
             held.append(len(ticks))
@@ -147,9 +149,8 @@ class Certifier:
         for part in (self, other):
             both.n_rows, both.n_runs = both.n_rows + part.n_rows, both.n_runs + part.n_runs
             both.counts = both.counts + part.counts
-            for side, totals in both._before.items():
-                for i, total in enumerate(totals):
-                    total.update(part.outcomes(i, side))
+            for key, total in both._before.items():
+                total.update(part.outcomes(*key))
         return both
 
     def certificate(

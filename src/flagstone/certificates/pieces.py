@@ -183,7 +183,8 @@ class Evidence:
         """
         if self.cut.inside and bound <= 0:
             return 0.0
-        nats = self._edge(rows, False, bound - self._sign, 0.0, _MOST_NATS, _NATS)
+        total = bound - self._sign
+        nats = last_point(lambda nats: self._surplus(total, nats, rows), 0.0, _MOST_NATS, _NATS)
         return 1.0 if nats is None else math.exp(-nats) * (1 + _ROOM)
 
     def bound(self, beta: float, rows: int) -> int | None:
@@ -192,36 +193,29 @@ class Evidence:
         Inside: the largest a with P[sum < a] ≤ β, 0 if there is none. Outside: the smallest b with
         P[sum > b] ≤ β, or None if no b below ``rows`` is proven.
         """
-        nats, sign = -math.log(beta) + _ROOM, self._sign
+        nats = -math.log(beta) + _ROOM
         _, values, lengths, times = self._pieces
         # As exp(x) − 1 ≥ x, nothing is proven of sums on the wrong side of what was seen.
         likely = math.floor(rows * float(values @ times) / max(1.0, float(lengths @ times)))
-        if self.cut.inside:
-            found = self._edge(rows, True, nats, -1.0, likely + 1.0, 1.0)
-            return 0 if found is None else round(found) + sign
-        # A piece has no more sets than rows.
-        found = self._edge(rows, True, nats, max(2.0, rows + 2.0), max(1.0, likely - 1.0), 1.0)
-        return None if found is None else round(found) + sign
+        ends = -1.0, likely + 1.0
+        if not self.cut.inside:  # a piece has no more sets than rows
+            ends = max(2.0, rows + 2.0), max(1.0, likely - 1.0)
+        found = last_point(lambda total: self._surplus(total, nats, rows), *ends, 1.0)
+        if found is None:
+            return 0 if self.cut.inside else None
+        return round(found) + self._sign
 
     @property
     def _sign(self) -> int:
         """A sum below the bound is one of at most bound − 1; above it, of at least bound + 1."""
         return 1 if self.cut.inside else -1
 
-    def _edge(
-        self, rows: int, at_total: bool, other: float, good: float, bad: float, step: float
-    ) -> float | None:
-        """How far the evidence reaches: totals for some nats, or nats for a total."""
+    def _surplus(self, total: float, nats: float, rows: int) -> float:
+        """By how much the pieces prove that a sum like this has a probability of exp(−nats)."""
         if rows <= 0 or not self.outcomes:
-            return None
-        needed = -math.log(self.failure)
-
-        def surplus(point: float) -> float:
-            total, nats = (point, float(other)) if at_total else (float(other), point)
-            numbers = total, nats, float(rows), float(self.bet), _ROOM
-            return float(kernels.log_mean_product(*self._pieces, *numbers)) - needed
-
-        return last_point(surplus, good, bad, step)
+            return -math.inf
+        numbers = float(total), nats, float(rows), float(self.bet), _ROOM
+        return float(kernels.log_mean_product(*self._pieces, *numbers)) + math.log(self.failure)
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
