@@ -53,15 +53,16 @@ _DRIFT = (
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
-def _promises(finding: Finding) -> Guarantee:
-    if finding.promises is None:
+def _known(finding: Finding) -> tuple[Guarantee, Subspace]:
+    """The promises of a finding, and V*."""
+    if finding.promises is None or finding.subspace is None:
         raise InputError("a bare answer has no window and no flag: there is nothing to certify")
-    return finding.promises
+    return finding.promises, finding.subspace
 
 
 def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Certifier | None:
     """Decide from the pilot rows what the other rows certify; None if there are no others."""
-    setup = _promises(finding).setup
+    setup = _known(finding)[0].setup
     if not 0 < pilot.n_rows < setup.n_rows:
         return None
     share = check_share("confidence", confidence)
@@ -71,8 +72,7 @@ def planned(finding: Finding, pilot: Flag, confidence: Share = CONFIDENCE) -> Ce
 
 def _tracked(finding: Finding) -> list[int]:
     """Dimensions of the answer and of a few levels above it, those that most sets span."""
-    assert finding.subspace is not None
-    kept = finding.subspace.dim
+    kept = _known(finding)[1].dim
     if finding.spaces is None:
         return [kept]
     larger = [level for level in finding.stairs.levels if level.dim > kept]
@@ -113,8 +113,8 @@ class SecondPass:
         self._field, self._n_pilot = finding.field, n_pilot
         self.certifier = None if certifier is None else certifier.empty()
         self.dependence = SerialDependence()
-        V, m, dims = finding.subspace, _promises(finding).setup.n_rows, _tracked(finding)
-        assert V is not None
+        (promises, V), dims = _known(finding), _tracked(finding)
+        m = promises.setup.n_rows
         self.levels = LevelCounts(finding.field, V.ambient_dim, dims, m, n_before)
         self.n_rows = 0
         # by how many of {0} and all levels of the flag do not hold a row: how many of these do not
@@ -126,7 +126,7 @@ class SecondPass:
     @classmethod
     def of_all_rows(cls, finding: Finding, *, confidence: Share = CONFIDENCE) -> SecondPass:
         """Return a pass over all rows as one shard, which plans when its pilot is complete."""
-        found = cls(finding, n_pilot=pilot_rows(_promises(finding).setup.n_rows))
+        found = cls(finding, n_pilot=pilot_rows(_known(finding)[0].setup.n_rows))
         found._plan = partial(planned, finding, confidence=check_share("confidence", confidence))
         return found
 
@@ -162,7 +162,7 @@ class SecondPass:
 
     def certify(self, finding: Finding, confidence: float) -> Finding:
         """Return the finding of these rows with what they certify."""
-        n_rows = _promises(finding).setup.n_rows
+        n_rows = _known(finding)[0].setup.n_rows
         if self.n_rows != n_rows:
             raise InputError(
                 f"certifying needs the rows of the fit: {n_rows:,} of them, got {self.n_rows:,}"
@@ -207,8 +207,7 @@ class StreamPilot:
 
     def counted(self, finding: Finding, confidence: float) -> tuple[Counted, ...]:
         """Return what was counted outside the levels that hold the answer."""
-        V, levels = finding.subspace, self._levels
-        assert V is not None
+        V, levels = _known(finding)[1], self._levels
         beyond = int(self._place(V.rows).max(initial=0)) if levels.dims else 0
         numbers = zip(levels.dims, levels.outside.tolist(), levels.runs.tolist(), strict=True)
         return tuple(
@@ -268,8 +267,7 @@ class StreamCertification:
         if last is not None and window is not None and finding.flag is not None:
             certifier = last.certifier and last.certifier.for_sample(finding.flag.n_rows, window)
         levels = () if last is None else last.counted(finding, self.confidence)
-        promises = finding.promises
-        assert promises is not None
+        promises = _known(finding)[0]
         promises = replace(promises, certified=replace(promises.certified, any_time=True))
         finding = replace(finding, promises=promises)
         return _certified(finding, certifier, self._repeats, self.confidence, levels)
@@ -356,10 +354,8 @@ def _certified(
     confidence: float,
     levels: tuple[Counted, ...] = (),
 ) -> Finding:
-    promises, flag, subspace = finding.promises, finding.flag, finding.subspace
-    assert promises is not None
+    (promises, subspace), flag = _known(finding), finding.flag
     assert flag is not None
-    assert subspace is not None
     if promises.withheld:
         return finding
     counted, before = counted_outside(levels, subspace.dim), promises.certified
