@@ -40,27 +40,32 @@ def flag_to_bytes(
         "n_rows": n_rows,
         "n_shards": n_shards,
     }
-    return _seal(header, counts.astype("<i8").tobytes() + _rows_to_bytes(basis, field))
+    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    matrix = field.matrix(basis)
+    if field.order is None:
+        rows = field.canonical_text(matrix)
+    else:
+        rows = matrix.astype(matrix.dtype.newbyteorder("<")).tobytes()
+    sizes = FORMAT_VERSION.to_bytes(4, "little") + len(text).to_bytes(4, "little")
+    content = _MAGIC + sizes + text + counts.astype("<i8").tobytes() + rows
+    return content + hashlib.sha256(content).digest()
 
 
 def flag_from_bytes(data: bytes) -> tuple[Field, int, Rows, Array, int, int]:
     """Return what `flag_to_bytes` got; the counted basis may still not describe a flag."""
     header, body = _open(data)
-    field = _field(header)
+    name = header.get("field")
+    if not isinstance(name, str):
+        raise ValueError(f"its field must be a name, got {shown(name)}")
+    field = as_field(name)
     dim = _number(header, "dim", 1, _MOST_COLUMNS)
     rank = _number(header, "rank", 0, dim)
     n_rows = _number(header, "n_rows", 0, 2**63 - 1)
     n_shards = _number(header, "n_shards", 1, max(1, n_rows))
-    counts = _integers(body[: 8 * rank], rank)
+    _check_size(body[: 8 * rank], 8 * rank)
+    counts = np.frombuffer(body[: 8 * rank], dtype="<i8").astype(np.int64)
     basis = _rows_from_bytes(body[8 * rank :], field, rank, dim)
     return field, dim, basis, counts, n_rows, n_shards
-
-
-def _field(header: dict[str, Any]) -> Field:
-    name = header.get("field")
-    if not isinstance(name, str):
-        raise ValueError(f"its field must be a name, got {shown(name)}")
-    return as_field(name)
 
 
 def _number(header: dict[str, Any], key: str, least: int, most: int) -> int:
@@ -70,22 +75,9 @@ def _number(header: dict[str, Any], key: str, least: int, most: int) -> int:
     return value
 
 
-def _integers(body: bytes, n: int) -> Array:
-    """Return n little-endian integers of 64 bits, which must be all there is."""
-    _check_size(body, 8 * n)
-    return np.frombuffer(body, dtype="<i8").astype(np.int64)
-
-
 def _check_size(body: bytes, size: int) -> None:
     if len(body) != size:
         raise ValueError(f"its header announces arrays of {size:,} bytes, not of {len(body):,}")
-
-
-def _seal(header: dict[str, Any], body: bytes) -> bytes:
-    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    sizes = FORMAT_VERSION.to_bytes(4, "little") + len(text).to_bytes(4, "little")
-    content = _MAGIC + sizes + text + body
-    return content + hashlib.sha256(content).digest()
 
 
 def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -112,13 +104,6 @@ def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
     if not isinstance(header, dict) or header.get("kind") != "flag":
         raise FormatError("these bytes hold no flag")
     return header, content[end:]
-
-
-def _rows_to_bytes(rows: Rows, field: Field) -> bytes:
-    matrix = field.matrix(rows)
-    if field.order is None:
-        return field.canonical_text(matrix)
-    return matrix.astype(matrix.dtype.newbyteorder("<")).tobytes()
 
 
 def _rows_from_bytes(body: bytes, field: Field, n_rows: int, dim: int) -> Rows:

@@ -195,18 +195,19 @@ class SpanRule(ABC):
             asked = float(self.rho)
             proves = bounds.proves(d, self.rho, T, **known, n_rows=m)
             rho = min(rho, asked) if proves else max(rho, math.nextafter(asked, math.inf))
-            needed = bounds.rows(d, self.rho, self.eps, **shards, **self._outliers(window))
+            # the start of the window grows with the rows by a rate, or not at all
+            by_rate = self.t_min is None and self.contamination
+            start = {"contamination": self.contamination} if by_rate else {"start": window.start}
+            needed = bounds.rows(d, self.rho, self.eps, **shards, **start)
         share = Fraction(bounds.uncovered(d, T, **known), m)
-        tail = (
-            g.containment_failure(m, window.start, self.contamination)
-            if self.contamination
-            else None
-        )
+        tail, c = None, float(self.contamination)
+        if c:
+            tail = g.containment_failure(m, window.start, self.contamination)
         asked_rho = None if self.rho is None else float(self.rho)
         bracket = g.uncovered_bracket(flag.counts.tolist(), index, shards=flag.n_shards)
         return g.Guarantee(
             g.Setup(flag.dim, m, flag.n_shards, window, t),
-            g.Asked(asked_rho, float(self.eps), float(self.contamination)),
+            g.Asked(asked_rho, float(self.eps), c),
             g.Proven(
                 rho=rho if rho < 1 else None,
                 eps=float(share) if share < 1 else None,
@@ -224,12 +225,6 @@ class SpanRule(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return name and parameters as JSON values; `rule_from_dict` reads them back."""
         return {"name": self.name} | {key: _plain(value) for key, value in vars(self).items()}
-
-    def _outliers(self, window: g.Window) -> dict[str, Any]:
-        """How the start of the window grows with the rows: by a rate, or not at all."""
-        if self.t_min is None and self.contamination:
-            return {"contamination": self.contamination}
-        return {"start": window.start}
 
 
 def _end(start: int, length: int | float) -> int | float:
