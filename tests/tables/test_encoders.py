@@ -242,7 +242,7 @@ def test_a_table_coerces_nothing_silently_but_explains_a_proposal(tmp_path):
     [
         (
             "ring",
-            r"label 'ring' is text with 3 values, .* field=3, encode={'ring': 'levels:n,",
+            r"label 'ring' holds text with 3 values, .* field=3, encode={'ring': 'levels:n,",
         ),
         ("level", r"label 'level' holds whole numbers up to 3, .* choose a larger field, or say"),
         (

@@ -65,7 +65,7 @@ def test_rows_of_another_length_are_left_out_and_keep_their_numbers(tmp_path):
     encoding = table.encoding(2, columns=["data"], encode={"data": "hex:48"})
     (batch,) = table.rows(encoding)
     assert batch.matrix.tolist() == [bits(text, 48) for text in HEX[:3]]
-    assert batch.batch.skipped == 2
+    assert batch.skipped == 2
     assert [batch.place(i).line for i in range(3)] == [3, 5, 6]
     with pytest.raises(InputError, match=r"no rows are left: the frames of all 5 .* data=hex:40"):
         list(table.rows(table.encoding(2, columns=["data"], encode={"data": "hex:40"})))

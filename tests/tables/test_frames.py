@@ -93,7 +93,7 @@ def test_a_length_keeps_matching_rows_and_counts_the_others(tmp_path):
     table = open_table(path, length=4)
     (batch,) = table.rows(table.encoding(2))
     assert batch.matrix.tolist() == [[1, 0, 1, 1], [0, 1, 1, 0]]
-    assert batch.batch.skipped == 2
+    assert batch.skipped == 2
     assert [batch.place(i).line for i in range(2)] == [1, 3]
 
 
@@ -181,7 +181,7 @@ def test_rows_keep_their_numbers_and_lines_past_the_first_block(tmp_path, small_
     encoding = table.encoding(2)
     batches = list(table.rows(encoding))
     assert len(batches) > 5
-    assert {batch.batch.skipped for batch in batches} == {0}
+    assert {batch.skipped for batch in batches} == {0}
 
     def places(some):
         return [
@@ -226,7 +226,7 @@ def test_whole_blocks_of_another_length_are_counted(tmp_path, small_blocks):
     table = open_table(path, length=8)
     batches = list(table.rows(table.encoding(2)))
     assert sum(len(batch) for batch in batches) == 40
-    assert sum(batch.batch.skipped for batch in batches) == 80
+    assert sum(batch.skipped for batch in batches) == 80
     assert batches[-1].place(len(batches[-1]) - 1).line == 120
 
 

@@ -20,7 +20,7 @@ def read(path, **options):
         table = open_table(path, format="hex", **options)
         batches = list(table.rows(table.encoding(2)))
     rows = [bytes(np.packbits(row)).hex() for batch in batches for row in batch.matrix]
-    lines = [line for batch in batches for line in batch.batch.lines]
+    lines = [line for batch in batches for line in batch.lines]
     return rows, lines, [str(warning.message) for warning in said]
 
 

@@ -62,7 +62,7 @@ def test_csv_blocks_end_at_lines_and_resume(tmp_path, suffix, monkeypatch):
     np.testing.assert_array_equal(np.concatenate([b.matrix for b in batches]), rows)
     rest = list(table.rows(table.encoding(2), batches[3].after))
     assert [b.matrix.tolist() for b in rest] == [b.matrix.tolist() for b in batches[4:]]
-    assert [b.batch.first_row for b in rest] == [b.batch.first_row for b in batches[4:]]
+    assert [b.first_row for b in rest] == [b.first_row for b in batches[4:]]
     if suffix:
         path.write_bytes(path.read_bytes()[:-20])
         with pytest.raises(FormatError, match="cut short"):

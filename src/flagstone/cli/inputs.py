@@ -22,7 +22,7 @@ from flagstone.cli.console import (
 from flagstone.cli.parser import options_of
 from flagstone.cli.spool import spooled
 from flagstone.cli.verbs import ColumnOptions, PurposeOptions, ReadOptions
-from flagstone.encoding import ColumnEncoder, Encoding
+from flagstone.encoding import ENCODERS, ColumnEncoder, Encoding
 from flagstone.errors import CaptureError, FormatError, InputError, Parameter
 from flagstone.finding import Finding
 from flagstone.guarantees import index_rows
@@ -356,7 +356,7 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
             encoders["*"] = "auto"
             continue
         column, equals, encoder = text.rpartition("=")
-        kinds = ("element", "levels", "onehot", "bits", "above", "mod", "hex", "auto")
+        kinds = (*ENCODERS, "auto")
         # values may hold '=' themselves, so split at the last one that starts an encoder
         for position in [i for i, c in enumerate(text) if c == "="]:
             if text[position + 1 :].startswith(kinds):

@@ -149,7 +149,7 @@ class RowReader:
                     self.cache.add(batch, part.number)
                 yield batch
                 self._rows += len(batch)
-                self._show_progress(part.number + batch.file + batch.batch.done)
+                self._show_progress(part.number + batch.done)
 
     def _show_progress(self, files: float) -> None:
         """Move the bar to the rows so far, or to this many files where their rows are not known."""

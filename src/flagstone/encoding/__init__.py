@@ -16,6 +16,7 @@ from flagstone.encoding._column import (
     Levels,
     Mod,
     OneHot,
+    grouped_numbers,
     number_text,
 )
 from flagstone.encoding._encoding import Encoding
@@ -43,6 +44,7 @@ __all__ = [
     "cells",
     "constant_text",
     "frame_lengths",
+    "grouped_numbers",
     "is_rational",
     "news",
     "number_text",

@@ -15,10 +15,11 @@ import csv
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,7 @@ from flagstone.encoding._entries import (
     texts,
     whole_range,
 )
-from flagstone.errors import InputError
+from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_modulo, exact_rational, missing_entries
 from flagstone.notation import digit_bits
 
@@ -56,6 +57,11 @@ _MOST_BITS, _SHORT_FRAME = 1 << 17, 16
 _SHOWN_DIGITS = 20
 #: Identifiers that happen to be hexadecimal: A0, A1, …, A1499.
 _NUMBERED = re.compile(r"([A-Fa-f]+)[0-9]+")
+#: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
+_GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
+_SEPARATED = re.compile(r"\d[.,'\s]\d")
+#: Fields for labels of up to this many values.
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,6 @@ class ColumnEncoder(ABC):
     is_plain: ClassVar[bool] = False
     #: Whether different entries always stay different.
     loses_nothing: ClassVar[bool] = False
-    #: Whether the values of the column are listed: the entries are names of things.
-    lists_values: ClassVar[bool] = False
     #: Whether exactly one of the encoded columns is 1, the others 0.
     is_one_hot: ClassVar[bool] = False
     #: Whether entries are frames, of which those of another length are left out.
@@ -153,20 +157,15 @@ class ColumnEncoder(ABC):
         """The names of the encoded columns."""
         return (self.column,)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How many encoded columns there are."""
-        return 1
+        return len(self.names)
 
     @property
     def is_binary(self) -> bool:
         """Whether every encoded column holds 0 or 1, for any table."""
         return True
-
-    @property
-    def fits_label(self) -> bool:
-        """Whether it makes a label that can be learned: one element, which says what was meant."""
-        return self.loses_nothing and self.width == 1
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -217,6 +216,13 @@ class ColumnEncoder(ABC):
         None if the sum is not a statement, which holds or does not.
         """
         return None
+
+    def label_remedy(self, field: Field) -> list[str | Parameter]:
+        """Return what to do where it makes no label, one element; nothing where it makes one."""
+        if self.loses_nothing and self.width == 1:
+            return []
+        remedy = "choose a larger field, or say which numbers stand for 1, such as "
+        return [remedy, Parameter("encode", {self.column: "above:0"})]
 
     @classmethod
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
@@ -275,7 +281,6 @@ class _Listed(ColumnEncoder):
     """What encoders have in common that list the values of a column."""
 
     loses_nothing = True
-    lists_values = True
 
     def problem(self) -> str | None:
         if not self.values or len(set(self.values)) < len(self.values):
@@ -284,6 +289,16 @@ class _Listed(ColumnEncoder):
 
     def reads(self, field: Field) -> str:
         return "text"
+
+    def label_remedy(self, field: Field) -> list[str | Parameter]:
+        if self.width == 1:
+            return []
+        levels = Parameter("encode", {self.column: Levels(self.column, self.values).text})
+        if len(self.values) <= (field.order or math.inf):
+            return ["number its values: ", levels]
+        large = next(prime for prime in _PRIMES if prime >= len(self.values))
+        remedy = "number its values over a field that is large enough: "
+        return [remedy, Parameter("field", large), ", ", levels]
 
     def codes(self, values: Array, *, ignore_unknown: bool) -> Array:
         """Return the place of each entry among the listed values, -1 for others."""
@@ -316,11 +331,7 @@ class Hex(ColumnEncoder):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.column}[{i}]" for i in range(self.width))
-
-    @property
-    def width(self) -> int:
-        return int(self.values[0])
+        return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
 
     def reads(self, field: Field) -> str:
         return "text"
@@ -410,7 +421,7 @@ class Levels(_Listed):
                 return cls(column, tuple(map(str, numbers))), "whole numbers with 2 values"
             return None
         found = sorted(set(texts(values)))
-        if values.dtype.kind == "f" or len(found) != 2:
+        if values.dtype.kind == "f" or len(found) != 2 or _are_amounts(found, field):
             return None
         return cls(column, tuple(found)), "text with 2 values"
 
@@ -429,11 +440,7 @@ class Bits(ColumnEncoder):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.column}[{i}]" for i in range(self.width))
-
-    @property
-    def width(self) -> int:
-        return int(self.values[0])
+        return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
 
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
         whole, top = integers(values), (1 << self.width) - 1
@@ -488,7 +495,6 @@ class Above(ColumnEncoder):
 
     kind = "above"
     usage = "above:3.5 - 1 where the number is greater"
-    fits_label = True
 
     def problem(self) -> str | None:
         if len(self.values) == 1 and _is_number(self.values[0]):
@@ -501,6 +507,9 @@ class Above(ColumnEncoder):
 
     def reads(self, field: Field) -> str:
         return "text" if past_floats(self.values[0]) else "number"
+
+    def label_remedy(self, field: Field) -> list[str | Parameter]:
+        return []
 
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
         return _zeros_and_ones(above(values, self.values[0])[:, np.newaxis], field)
@@ -536,10 +545,6 @@ class OneHot(_Listed):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}={value}" for value in self.values)
 
-    @property
-    def width(self) -> int:
-        return len(self.values)
-
     def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
         codes = self.codes(values, ignore_unknown=ignore_unknown)
         return _zeros_and_ones(codes[:, np.newaxis] == np.arange(self.width), field)
@@ -565,7 +570,7 @@ class OneHot(_Listed):
     @classmethod
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
         found = sorted(set(texts(values)))
-        if not 2 < len(found) <= MOST_CATEGORIES:
+        if not 2 < len(found) <= MOST_CATEGORIES or _are_amounts(found, field):
             return None
         return cls(column, tuple(found)), f"text with {len(found)} values"
 
@@ -589,6 +594,16 @@ def number_text(field: Field, value: Any) -> str:
         if not context.flags[Inexact]:
             return f"{decimal.normalize(context):f}"
     return field.format(value)
+
+
+def grouped_numbers(found: Collection[str]) -> bool:
+    """Say whether texts are numbers with separators or signs, such as 1.234,56 or $5."""
+    return all(map(_GROUPED.fullmatch, found)) and not all(map(str.isdigit, found))
+
+
+def _are_amounts(found: Collection[str], field: Field) -> bool:
+    """Say whether texts are such numbers over QQ, one with a separator: <5 may be a category."""
+    return field.order is None and grouped_numbers(found) and any(map(_SEPARATED.search, found))
 
 
 def _zeros_and_ones(mask: Array, field: Field) -> Array:

@@ -153,7 +153,7 @@ class Encoding:
         return (matrix, None) if self.label is None else (matrix[:, :-1], matrix[:, -1])
 
     def kept(self, values: Array | BitRows | Sequence[Array]) -> Array | None:
-        """Say of each row whether it is read; None if all are.
+        """Return the index of each row that is read; None if all are.
 
         Frames of another length are left out, and with ``drop_missing`` rows with missing values.
         """
@@ -175,7 +175,7 @@ class Encoding:
                     at = int(found.nonzero()[0][bad.index])
                     raise BadEntry(at, bad.problem, encoder.column) from None
             kept = found if kept is None else kept & found
-        return None if kept is None or kept.all() else kept
+        return None if kept is None or kept.all() else kept.nonzero()[0]
 
     def matrix(
         self, values: Array | BitRows | Sequence[Array], *, ignore_unknown: bool = False

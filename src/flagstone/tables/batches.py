@@ -50,6 +50,13 @@ class Place:
         return f"{self.file} line {self.line}"
 
 
+def place_of(
+    file: Location | str, first_row: int, lines: range | Array | None, index: int
+) -> Place:
+    """Say where a row is: its index is counted from the first row of a batch."""
+    return Place(str(file), first_row + index, None if lines is None else int(lines[index]))
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some consecutive rows of one file, before any encoding.
@@ -93,11 +100,6 @@ class Batch:
         if isinstance(self.values, list):
             return [column[rows] for column in self.values]
         return self.values[rows]
-
-    def place(self, path: Location, index: int) -> Place:
-        """Say where a row is in its file."""
-        line = None if self.lines is None else int(self.lines[index])
-        return Place(str(path), self.first_row + index, line)
 
 
 class Request(NamedTuple):

@@ -16,8 +16,7 @@ import numpy as np
 
 from flagstone.algebra import BitRows, Rows
 from flagstone.certificates import first_of_runs
-from flagstone.tables.batches import Array, Batch, Place
-from flagstone.tables.files import Location
+from flagstone.tables.batches import Array, Place, place_of
 
 #: Memory for rows that are looked at twice.
 CACHE_BYTES = 256_000_000
@@ -38,28 +37,34 @@ class EncodedBatch:
         The features, in the field's internal form: packed bits over GF(2).
     labels : array or None
         The elements of the label, if there is one.
-    file, path : int, Path or RemoteFile
-        The number of the file in its table, and the file.
-    batch : Batch
-        Where the rows stand; its values are gone.
+    file : str
+        The file that holds the rows.
+    first_row : int
+        The number, in its file, of the first row that was read (counted from 1).
+    lines : range or array of int, or None
+        The line of each row that was read, in files that have lines.
+    after : tuple of int
+        The position to resume from: (number of the file, position in it).
+    done : float
+        How many files are read so far, parts of them included.
+    skipped : int
+        How many rows were left out on request.
     index : array or None
-        Which rows of the batch these are; None for all of them.
+        Which of the rows that were read these are; None for all of them.
     """
 
     rows: Rows
     labels: Array | None
-    file: int
-    path: Location
-    batch: Batch
+    file: str
+    first_row: int
+    lines: range | Array | None
+    after: tuple[int, ...]
+    done: float
+    skipped: int = 0
     index: Array | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def skipped(self) -> int:
-        """How many rows were left out on request."""
-        return self.batch.skipped
 
     @property
     def matrix(self) -> Array:
@@ -74,15 +79,10 @@ class EncodedBatch:
     def _labelled(self, features: Array) -> Array:
         return features if self.labels is None else np.column_stack([features, self.labels])
 
-    @property
-    def after(self) -> tuple[int, ...]:
-        """The position to resume from: (file, position in it)."""
-        return (self.file, *self.batch.after)
-
     def place(self, index: int) -> Place:
         """Say where a row of this batch is in its file."""
         at = index if self.index is None else int(self.index[index])
-        return self.batch.place(self.path, at)
+        return place_of(self.file, self.first_row, self.lines, at)
 
     def chosen(self, rows: Any) -> EncodedBatch:
         """Return some of the rows, by a mask or a slice, with their places."""
@@ -94,7 +94,7 @@ class EncodedBatch:
         """Return [file, row, line] of the first marked rows."""
         marked = mask.nonzero()[0][: max(0, most)]
         index = marked if self.index is None else self.index[marked]
-        file, first, lines = str(self.path), self.batch.first_row, self.batch.lines
+        file, first, lines = self.file, self.first_row, self.lines
         if lines is None:
             return [[file, first + i, None] for i in index.tolist()]
         return [[file, first + i, int(lines[i])] for i in index.tolist()]
@@ -204,6 +204,6 @@ class RowCache:
 def _size(batch: EncodedBatch) -> int:
     """Return what a batch takes in memory, near enough."""
     rows = batch.rows.words if isinstance(batch.rows, BitRows) else batch.rows
-    parts = [rows, batch.labels, batch.index, batch.batch.lines]
+    parts = [rows, batch.labels, batch.index, batch.lines]
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     return sum(part.nbytes * (_OBJECT if part.dtype == object else 1) for part in arrays)

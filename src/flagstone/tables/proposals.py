@@ -7,7 +7,6 @@ model).
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from flagstone.encoding import (
     Element,
     Levels,
     OneHot,
+    grouped_numbers,
     is_rational,
     texts,
     whole_range,
@@ -40,15 +40,10 @@ SAMPLE_ROWS = 10_000
 _LISTED = 5
 #: Rows that are numbered in order by a column of any name.
 _MANY = 100
-#: Fields for labels of up to this many values.
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 #: A column is of numbers where at most this share of its different entries are not.
 _TYPING_ERRORS = 0.1
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
-#: Numbers as people and spreadsheets write them: 1.234,56 or $1,234.56 or 12 %.
-_GROUPED = re.compile(r"\W*(?:\d+|\d{1,3}(?:[.,'\s]\d{3})+)(?:[.,]\d+)?\W*")
-_SEPARATED = re.compile(r"\d[.,'\s]\d")
 
 
 class MissingEntry(ValueError):
@@ -183,9 +178,7 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     for kind in ENCODERS.values():
         if (found := kind.proposal(column, whole, field)) is not None:
             encoder, reason = found
-            if field.order is None and encoder.lists_values and _are_amounts(values):
-                break
-            if field.order is not None or not isinstance(encoder, Element):
+            if field.order is not None or not encoder.is_plain:
                 return Proposal(column, encoder, reason)
             if floats == "refuse" and values.dtype.kind not in "bui":
                 encoder = replace(encoder, values=("exact",))
@@ -193,7 +186,7 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     different = sorted(set(texts(values)))
     if len(different) == 1:
         return Proposal(column, None, f"it is always {different[0]!r} in the rows looked at")
-    if _are_grouped(values):
+    if grouped_numbers(different):
         reason = f"text such as {shown(different[0])}: write numbers as 1234.56, without separators"
         return Proposal(column, None, reason)
     others = [text for text in different if field.order is None and not is_rational(text)]
@@ -203,17 +196,6 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
         return Proposal(column, Element(column), reason)
     reason = f"text with {len(different):,} different values, like an identifier"
     return Proposal(column, None, reason)
-
-
-def _are_grouped(values: Array) -> bool:
-    """Say whether all entries are numbers with separators or signs, such as 1.234,56 or $5."""
-    found = set(texts(values))
-    return all(map(_GROUPED.fullmatch, found)) and not all(map(str.isdigit, found))
-
-
-def _are_amounts(values: Array) -> bool:
-    """Say whether entries are such numbers, one of them with a separator: <5 may be a category."""
-    return _are_grouped(values) and any(map(_SEPARATED.search, texts(values)))
 
 
 def _is_index(column: str, values: Array, field: Field) -> bool:
@@ -359,26 +341,15 @@ def label_problem(proposal: Proposal, field: Field) -> list[str | Parameter]:
     >>> from flagstone import GF
     >>> ring = propose("ring", np.array(["n", "o", "p"], dtype=object), GF(2))
     >>> print(InputError(*label_problem(ring, GF(2))))
-    label 'ring' is text with 3 values, and must become one element of GF(2); number its values \
+    label 'ring' holds text with 3 values, and must become one element of GF(2); number its values \
 over a field that is large enough: field=3, encode={'ring': 'levels:n,o,p'}
     """
     name, encoder = proposal.column, proposal.encoder
     if encoder is None:
         return [f"label {name!r} cannot be learned: {proposal.reason}"]
-    if encoder.fits_label:
-        return []
-    order = field.order or math.inf
-    verb = "is" if encoder.lists_values else "holds"
-    told = f"label {name!r} {verb} {proposal.reason}, and must become one element of {field.name}; "
-    if not encoder.lists_values:
-        advice = "choose a larger field, or say which numbers stand for 1, such as "
-        return [told + advice, Parameter("encode", {name: "above:0"})]
-    levels = Parameter("encode", {name: Levels(name, encoder.values).text})
-    if len(encoder.values) <= order:
-        return [told + "number its values: ", levels]
-    large = next(prime for prime in _PRIMES if prime >= len(encoder.values))
-    advice = "number its values over a field that is large enough: "
-    return [told + advice, Parameter("field", large), ", ", levels]
+    remedy = encoder.label_remedy(field)
+    told = f"label {name!r} holds {proposal.reason}, and must become one element of {field.name}; "
+    return [told, *remedy] if remedy else []
 
 
 def warn_of(

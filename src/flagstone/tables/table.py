@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import fnmatch
 import hashlib
 import json
@@ -12,7 +11,7 @@ from typing import Any, cast
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.encoding import BadEntry, ColumnEncoder, Element, Encoding, Hex, frame_lengths
 from flagstone.errors import InputError, Parameter
-from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
+from flagstone.tables.batches import Batch, Reader, Request, checked_start, place_of, repeated
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.naming import columns_meant
@@ -112,28 +111,25 @@ class Table:
         """
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
-            chosen = None
+            file, kept = str(self.files[index]), None
             try:
                 kept = encoding.kept(batch.values)
-                chosen = None if kept is None else kept.nonzero()[0]
                 rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
             except BadEntry as bad:
-                at = bad.index if chosen is None else int(chosen[bad.index])
-                place = batch.place(self.files[index], at)
-                role = ""
-                if encoding.label is not None and bad.column == encoding.label.column:
-                    role = "label "
-                elif len(self.columns) > 1:
-                    role = "column "
-                where = f"{place}, {role or 'column '}{bad.column!r}"
+                at = bad.index if kept is None else int(kept[bad.index])
+                place = place_of(file, batch.first_row, batch.lines, at)
+                is_label = encoding.label is not None and bad.column == encoding.label.column
+                where = f"{place}, {'label' if is_label else 'column'} {bad.column!r}"
                 remedy = ["; choose a larger ", Parameter("field"), " or an encoder"]
                 hint = remedy if "element of" in bad.problem else []
                 raise InputError(f"{where}: {bad.problem}", *hint) from None
             left_out = batch.skipped + len(batch) - len(rows)
             seen += len(rows)
             skipped += left_out
-            bare = dataclasses.replace(batch, values=[], skipped=left_out)
-            yield EncodedBatch(rows, labels, index, self.files[index], bare, chosen)
+            after, done = (index, *batch.after), index + batch.done
+            yield EncodedBatch(
+                rows, labels, file, batch.first_row, batch.lines, after, done, left_out, kept
+            )
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped, encoding)
 
@@ -188,7 +184,7 @@ class Table:
             return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
         except MissingEntry as gap:
             raise InputError(
-                f"{batch.place(self.files[file], gap.index)}, column {gap.column!r}: the value is "
+                f"{place_of(self.files[file], batch.first_row, batch.lines, gap.index)}, column {gap.column!r}: the value is "
                 f"missing ({gap.counted}, among the {len(seen[gap.column]):,} rows looked at); "
                 "leave such rows out with ",
                 Parameter("missing", "drop"),
@@ -299,7 +295,7 @@ class Table:
         try:
             lengths = frame_lengths(batch.column(0)[:SAMPLE_ROWS])
         except BadEntry as bad:
-            place = batch.place(self.files[file], bad.index)
+            place = place_of(self.files[file], batch.first_row, batch.lines, bad.index)
             raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
         usual = str(most_common(lengths))
         if len(lengths) > 1:
