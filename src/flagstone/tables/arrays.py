@@ -10,10 +10,9 @@ import math
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npformat
@@ -31,57 +30,141 @@ from flagstone.tables.batches import (
 from flagstone.tables.files import Location, binary_file, check_row_bytes
 
 
-class _Layout(NamedTuple):
-    """The header of an array: its shape and type, and where its entries begin."""
+class StoredArray:
+    """An array in a file or in a member of an archive, read a few rows at a time.
 
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype[Any]
-    start: int
+    Its header announces how many bytes it takes: more than ``size``, itself included, are refused.
+    """
 
-    @property
-    def is_columnar(self) -> bool:
-        """Whether a matrix is stored in the file column by column."""
-        return self.fortran and len(self.shape) == 2
+    def __init__(self, stream: IO[bytes], path: Location, size: int) -> None:
+        version = npformat.read_magic(stream)
+        read = npformat.read_array_header_2_0
+        if version == (1, 0):
+            read = npformat.read_array_header_1_0
+        self.shape, fortran, self.dtype = read(stream)
+        if version > (2, 0) and self.dtype.names:  # UTF-8, but read as Latin-1
+            self.dtype.names = tuple(n.encode("latin-1").decode() for n in self.dtype.names)
+        if self.dtype.hasobject:
+            raise FormatError(
+                f"{path} holds pickled Python objects, which are never loaded; save the rows as "
+                "arrays of integers"
+            )
+        self._stream, self._start, self._next = stream, stream.tell(), 0
+        left = size - self._start
+        if min(self.shape, default=0) < 0 or math.prod(self.shape) * self.dtype.itemsize > left:
+            raise ValueError(f"its {left:,} bytes do not hold entries of shape {self.shape}")
+        self.is_columnar = fortran and len(self.shape) == 2
+        self.row_bytes = math.prod(self.shape[1:]) * self.dtype.itemsize
 
-    @property
-    def row_bytes(self) -> int:
-        return math.prod(self.shape[1:]) * self.dtype.itemsize
+    def check_entries(self, reader: Reader) -> None:
+        """Refuse entries that are no numbers, text, or true and false; and rows of many bytes."""
+        names = self.dtype.names
+        for part in [self.dtype[name] for name in names] if names else [self.dtype]:
+            if part.kind not in "biufU" or part.shape or not part.itemsize:
+                problem = f"holds entries of type {part}; they must be numbers, text, or true and "
+                reader.fail("", problem + "false, one per column")
+        check_row_bytes(reader.path, "row 1", self.row_bytes)
+
+    def rows(self, first: int, n: int) -> Array:
+        """Read n rows; there is no need to seek if they come after those read before."""
+        if not self.is_columnar:
+            if first != self._next:
+                self._stream.seek(self._start + first * self.row_bytes)
+            self._next, inner = first + n, self.shape[1:]
+            return self._entries(n * math.prod(inner)).reshape(n, *inner)
+        part = np.empty((n, self.shape[1]), self.dtype, order="F")
+        for column in range(self.shape[1]):
+            at = (column * self.shape[0] + first) * self.dtype.itemsize
+            self._stream.seek(self._start + at)
+            part[:, column] = self._entries(n)
+        return part
+
+    def _entries(self, n: int) -> Array:
+        out: Any = np.empty(n, dtype=self.dtype)
+        found: Any = self._stream
+        if n and found.readinto(out.view(np.uint8)) != out.nbytes:
+            raise EOFError("it ends before its last row")
+        return out
+
+    def unpack(self, opened: contextlib.ExitStack) -> None:
+        """Go on with a temporary file if rows are all over a member of an archive."""
+        if self.is_columnar:
+            spooled: Any = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
+            opened.enter_context(spooled)
+            shutil.copyfileobj(self._stream, spooled)
+            self._stream, self._start = spooled, 0
 
 
-@dataclass
-class NpyReader(Reader):
+class ArrayReader(Reader):
+    """A reader of a matrix, whose columns come first, and of 1-D arrays beside it by their names.
+
+    ``read`` of `_slices` returns both for some rows, from a first one on.
+    """
+
+    def _slices(
+        self,
+        asked: Request,
+        size: int,
+        read: Callable[[int, int], tuple[Array | None, Mapping[str, Array]]],
+    ) -> Iterator[Batch]:
+        """Yield batches of up to ``size`` rows."""
+        total, columns = self.n_rows or 0, tuple(asked.columns)
+        places = {name: i for i, name in enumerate(self.columns)}
+        for first in range((asked.start or (0,))[0], total, size):
+            after = min(total, first + size)
+            matrix, others = read(first, after - first)
+            values: Any = matrix
+            if matrix is None or any(name in others for name in columns):
+                values = [others[c] if matrix is None or c in others else matrix[:, places[c]]
+                          for c in columns]  # fmt: skip
+            elif columns != self.columns:
+                values = matrix[:, [places[name] for name in columns]]
+            self._check_texts(values if isinstance(values, list) else [values], first)
+            yield Batch(values, first + 1, None, (after,), after / total)
+
+    def _check_texts(self, parts: Sequence[Array], first: int) -> None:
+        """Refuse bytes that are not text, in rows after the first ones."""
+        for part in parts:
+            if part.dtype.kind == "U" and part.size:
+                codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")
+                bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
+                if bad.any():
+                    row = first + 1 + int(np.argmax(bad.reshape(len(part), -1).any(axis=1)))
+                    self.fail(f"row {row}", "holds text that is no valid Unicode")
+
+
+class NpyReader(ArrayReader):
     """Rows of a ``.npy`` file: a matrix, or a 1-D structured array with named columns."""
 
     def __post_init__(self) -> None:
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
-            self._layout = layout = _header(stream, self.path, self.path.stat().st_size)
-        names, shape = layout.dtype.names, layout.shape
+            stored = StoredArray(stream, self.path, self.path.stat().st_size)
+        names, shape = stored.dtype.names, stored.shape
         if names:
             if len(shape) != 1:
                 self.fail("", f"a structured array must have 1 dimension, not {len(shape)}")
         elif len(shape) != 2:
             self.fail("", f"must be a matrix of rows, found {len(shape)} dimension(s)")
         self.check_width(len(names) if names else shape[-1])
-        _check_dtype(self, layout)
-        self.columns = tuple(names or numbered(shape[-1]))
-        self.n_rows = shape[0]
+        stored.check_entries(self)
+        self.columns, self.n_rows = tuple(names or numbered(shape[-1])), shape[0]
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices of the array."""
-        size = min(rows_per_batch(len(asked.columns), self._layout.row_bytes), asked.most)
         with reading(self.path, "NPY"), self.path.open("rb") as stream:
-            for first, n in _slices(self, asked, size):
-                part = _rows(stream, self._layout, first, n)
+            stored = StoredArray(stream, self.path, self.path.stat().st_size)
+            size = min(rows_per_batch(len(asked.columns), stored.row_bytes), asked.most)
+
+            def read(first: int, n: int) -> tuple[Array | None, Mapping[str, Array]]:
+                part = stored.rows(first, n)
                 if part.dtype.names:
-                    named = [np.ascontiguousarray(part[name]) for name in asked.columns]
-                    yield _batch(self, asked, first, named)
-                else:
-                    yield _batch(self, asked, first, _columns_of(self, part, asked.columns))
+                    return None, {c: np.ascontiguousarray(part[c]) for c in asked.columns}
+                return part, {}
+
+            yield from self._slices(asked, size, read)
 
 
-@dataclass
-class NpzReader(Reader):
+class NpzReader(ArrayReader):
     """Rows of a ``.npz`` archive: one matrix and any 1-D arrays of its length, or 1-D arrays only.
 
     The matrix gives columns x0, x1, …; each 1-D array is one more column with its own name,
@@ -92,20 +175,19 @@ class NpzReader(Reader):
     """
 
     def __post_init__(self) -> None:
-        matrices: dict[str, _Layout] = {}
-        vectors: dict[str, _Layout] = {}
+        found: dict[str, StoredArray] = {}
         self._members: dict[str, zipfile.ZipInfo] = {}
         with reading(self.path, "NPZ"), zipfile.ZipFile(binary_file(self.path)) as archive:
             for info in archive.infolist():
-                with archive.open(info) as member:
-                    layout = _header(member, self.path, info.file_size)
                 key = info.filename.removesuffix(".npy")
+                with archive.open(info) as member:
+                    found[key] = StoredArray(member, self.path, info.file_size)
                 if key in self._members:
                     self.fail("", f"two of its arrays are called {key!r}")
                 self._members[key] = info
-                if len(layout.shape) in (1, 2):
-                    (vectors if len(layout.shape) == 1 else matrices)[key] = layout
-        lengths = {layout.shape[0] for layout in vectors.values()}
+        vectors = {key: stored for key, stored in found.items() if len(stored.shape) == 1}
+        matrices = {key: stored for key, stored in found.items() if len(stored.shape) == 2}
+        lengths = {stored.shape[0] for stored in vectors.values()}
         self._matrix: str | None = None
         self._width = 0
         if not matrices and len(lengths) == 1:
@@ -123,71 +205,43 @@ class NpzReader(Reader):
         self._vectors = [key for key, v in vectors.items() if v.shape[0] == self.n_rows]
         self.check_width(self._width + len(self._vectors))
         used = [*(vectors[key] for key in self._vectors), *matrices.values()]
-        for layout in used:
-            _check_dtype(self, layout)
-        self._row_bytes = sum(layout.row_bytes for layout in used)
+        for stored in used:
+            stored.check_entries(self)
+        self._row_bytes = sum(stored.row_bytes for stored in used)
         self.columns = (*numbered(self._width), *self._vectors)
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices, decompressing as they come."""
         size = rows_per_batch(self._width or len(asked.columns), self._row_bytes)
-        skip, total = (asked.start or (0,))[0], self.n_rows or 0
-        vectors = [v for v in self._vectors if v in set(asked.columns)]
-        places = {name: i for i, name in enumerate(self.columns[: self._width])}
+        wanted = set(asked.columns)
+        keys = [
+            *(v for v in self._vectors if v in wanted),
+            *([self._matrix] if self._matrix else []),
+        ]
         with (
             reading(self.path, "NPZ"),
             zipfile.ZipFile(binary_file(self.path)) as archive,
             contextlib.ExitStack() as opened,
         ):
-            streams = {
-                key: _Stream(archive, self._members[key], self.path, opened)
-                for key in [*vectors, *([] if self._matrix is None else [self._matrix])]
-            }
-            for first in range(0, total, size):
-                n = min(size, total - first)
-                cut = min(n, max(0, skip - first))
-                parts = {key: stream.rows(n)[cut:] for key, stream in streams.items()}
-                matrix = np.empty((0, 0)) if self._matrix is None else parts[self._matrix]
-                if cut == n:
-                    continue
-                values: Array | list[Array] = [
-                    matrix[:, places[name]] if name in places else parts[name]
-                    for name in (asked.columns if vectors else ())
-                ]
-                if not vectors:
-                    values = _columns_of(self, matrix, asked.columns)
-                yield _batch(self, asked, first + cut, values)
+            streams: dict[str, StoredArray] = {}
+            for key in keys:
+                info = self._members[key]
+                member = opened.enter_context(archive.open(info))
+                streams[key] = StoredArray(member, self.path, info.file_size)
+                streams[key].unpack(opened)
+
+            def read(first: int, n: int) -> tuple[Array | None, Mapping[str, Array]]:
+                parts = {key: stored.rows(first, n) for key, stored in streams.items()}
+                matrix = None if self._matrix is None else parts.pop(self._matrix)
+                return matrix, parts
+
+            skip = min((asked.start or (0,))[0], self.n_rows or 0)
+            for first in range(0, skip, size):  # to seek would take as long, or go wrong
+                read(first, min(size, skip - first))
+            yield from self._slices(asked, size, read)
 
 
-class _Stream:
-    """One member of an archive, read row by row."""
-
-    def __init__(
-        self,
-        archive: zipfile.ZipFile,
-        info: zipfile.ZipInfo,
-        path: Location,
-        opened: contextlib.ExitStack,
-    ) -> None:
-        self._member: IO[bytes] = opened.enter_context(archive.open(info))
-        self._layout = layout = _header(self._member, path, info.file_size)
-        self._first = 0
-        if layout.is_columnar:  # to be read here and there, which compressed bytes are not
-            spooled: Any = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
-            opened.enter_context(spooled)
-            shutil.copyfileobj(self._member, spooled)
-            self._member, self._layout = spooled, layout._replace(start=0)
-
-    def rows(self, n: int) -> Array:
-        """Read the next n rows."""
-        if self._layout.is_columnar:
-            self._first += n
-            return _rows(self._member, self._layout, self._first - n, n)
-        inner = self._layout.shape[1:]
-        return _read(self._member, n * math.prod(inner), self._layout.dtype).reshape(n, *inner)
-
-
-class MemoryReader(Reader):
+class MemoryReader(ArrayReader):
     """Rows of an array or a frame, by the name that messages call them (``partition 3``).
 
     Examples
@@ -245,87 +299,12 @@ class MemoryReader(Reader):
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield slices of the columns."""
-        places = [self.columns.index(name) for name in asked.columns]
-        for first, n in _slices(self, asked, rows_per_batch(len(asked.columns))):
+
+        def read(first: int, n: int) -> tuple[Array | None, Mapping[str, Array]]:
             part = slice(first, first + n)
             if isinstance(self.values, np.ndarray):
-                values = _columns_of(self, self.values[part], asked.columns)
-                yield _batch(self, asked, first, values)
-            else:
-                yield _batch(self, asked, first, [self.values[i][part] for i in places])
+                return self.values[part], {}
+            columns = zip(self.columns, self.values, strict=True)
+            return None, {name: values[part] for name, values in columns}
 
-
-def _slices(reader: Reader, asked: Request, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the length of each batch."""
-    total = reader.n_rows or 0
-    for first in range((asked.start or (0,))[0], total, size):
-        yield first, min(size, total - first)
-
-
-def _batch(reader: Reader, asked: Request, first: int, values: Array | list[Array]) -> Batch:
-    """Return the batch that begins at a row, counted from 0; refuse bytes that are not text."""
-    for part in values if isinstance(values, list) else [values]:
-        if part.dtype.kind == "U" and part.size:
-            codes = np.ascontiguousarray(part).view(part.dtype.str[0] + "u4")
-            bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
-            if bad.any():
-                row = first + 1 + int(np.argmax(bad.reshape(len(part), -1).any(axis=1)))
-                reader.fail(f"row {row}", "holds text that is no valid Unicode")
-    after = first + len(values[0] if isinstance(values, list) else values)
-    done = after / max(1, reader.n_rows or 0)
-    return Batch(values, first + 1, None, (after,), done)
-
-
-def _columns_of(reader: Reader, matrix: Array, columns: Sequence[str]) -> Array:
-    """Return the chosen columns of a matrix that holds the first columns of a reader."""
-    if tuple(columns) == reader.columns:
-        return matrix
-    places = {name: i for i, name in enumerate(reader.columns)}
-    return matrix[:, [places[name] for name in columns]]
-
-
-def _rows(stream: IO[bytes], layout: _Layout, first: int, n: int) -> Array:
-    """Read n rows, wherever they are."""
-    shape, _, dtype, start = layout
-    if not layout.is_columnar:
-        stream.seek(start + first * layout.row_bytes)
-        return _read(stream, n * math.prod(shape[1:]), dtype).reshape(n, *shape[1:])
-    part = np.empty((n, shape[1]), dtype, order="F")
-    for column in range(shape[1]):
-        stream.seek(start + (column * shape[0] + first) * dtype.itemsize)
-        part[:, column] = _read(stream, n, dtype)
-    return part
-
-
-def _header(stream: IO[bytes], path: Location, size: int) -> _Layout:
-    """Read the header of an array that is said to take ``size`` bytes, itself included."""
-    version = npformat.read_magic(stream)
-    read = npformat.read_array_header_1_0 if version == (1, 0) else npformat.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
-    if version > (2, 0) and dtype.names:  # the names are UTF-8, but were read as Latin-1
-        dtype.names = tuple(name.encode("latin-1").decode() for name in dtype.names)
-    if dtype.hasobject:
-        raise FormatError(
-            f"{path} holds pickled Python objects, which are never loaded; save the rows as "
-            "arrays of integers"
-        )
-    start = stream.tell()
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size - start:
-        raise ValueError(f"its {size - start:,} bytes do not hold entries of shape {shape}")
-    return _Layout(shape, fortran, dtype, start)
-
-
-def _read(stream: IO[bytes], n: int, dtype: np.dtype[Any]) -> Array:
-    out = np.empty(n, dtype=dtype)
-    if n and stream.readinto(out.view(np.uint8)) != out.nbytes:  # type: ignore[attr-defined]
-        raise EOFError("it ends before its last row")
-    return out
-
-
-def _check_dtype(reader: Reader, layout: _Layout) -> None:
-    dtype = layout.dtype
-    for part in [dtype[name] for name in dtype.names] if dtype.names else [dtype]:
-        if part.kind not in "biufU" or part.shape or not part.itemsize:
-            reader.fail("", f"holds entries of type {part}; they must be numbers, text, or true "
-                        "and false, one per column")  # fmt: skip
-    check_row_bytes(reader.path, "row 1", layout.row_bytes)
+        yield from self._slices(asked, rows_per_batch(len(asked.columns)), read)

@@ -50,13 +50,6 @@ class Place:
         return f"{self.file} line {self.line}"
 
 
-def place_of(
-    file: Location | str, first_row: int, lines: range | Array | None, index: int
-) -> Place:
-    """Say where a row is: its index is counted from the first row of a batch."""
-    return Place(str(file), first_row + index, None if lines is None else int(lines[index]))
-
-
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some consecutive rows of one file, before any encoding.
@@ -94,6 +87,11 @@ class Batch:
             return self.values[index]
         values = self.values.unpack() if isinstance(self.values, BitRows) else self.values
         return values[:, index]
+
+    def place(self, path: Location, index: int) -> Place:
+        """Say where a row is in its file."""
+        line = None if self.lines is None else int(self.lines[index])
+        return Place(str(path), self.first_row + index, line)
 
     def some(self, rows: Array) -> Array | BitRows | list[Array]:
         """Return the values of some rows, by a mask."""
@@ -139,6 +137,9 @@ class Reader:
     max_columns: int = field(default=MOST_COLUMNS, kw_only=True)
     columns: tuple[str, ...] = field(default=(), init=False)
     n_rows: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Find the columns."""
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the chosen columns of all rows, in order."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from flagstone.algebra import BitRows, Rows
 from flagstone.certificates import first_of_runs
-from flagstone.tables.batches import Array, Place, place_of
+from flagstone.tables.batches import Array, Place
 
 #: Memory for rows that are looked at twice.
 CACHE_BYTES = 256_000_000
@@ -81,8 +81,7 @@ class EncodedBatch:
 
     def place(self, index: int) -> Place:
         """Say where a row of this batch is in its file."""
-        at = index if self.index is None else int(self.index[index])
-        return place_of(self.file, self.first_row, self.lines, at)
+        return Place(*self.places(np.arange(len(self)) == index, 1)[0])
 
     def chosen(self, rows: Any) -> EncodedBatch:
         """Return some of the rows, by a mask or a slice, with their places."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.encoding import BadEntry, ColumnEncoder, Element, Encoding, Hex, frame_lengths
 from flagstone.errors import InputError, Parameter
-from flagstone.tables.batches import Batch, Reader, Request, checked_start, place_of, repeated
+from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.naming import columns_meant
@@ -117,7 +117,7 @@ class Table:
                 rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
             except BadEntry as bad:
                 at = bad.index if kept is None else int(kept[bad.index])
-                place = place_of(file, batch.first_row, batch.lines, at)
+                place = batch.place(self.files[index], at)
                 is_label = encoding.label is not None and bad.column == encoding.label.column
                 where = f"{place}, {'label' if is_label else 'column'} {bad.column!r}"
                 remedy = ["; choose a larger ", Parameter("field"), " or an encoder"]
@@ -184,7 +184,7 @@ class Table:
             return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
         except MissingEntry as gap:
             raise InputError(
-                f"{place_of(self.files[file], batch.first_row, batch.lines, gap.index)}, column {gap.column!r}: the value is "
+                f"{batch.place(self.files[file], gap.index)}, column {gap.column!r}: the value is "
                 f"missing ({gap.counted}, among the {len(seen[gap.column]):,} rows looked at); "
                 "leave such rows out with ",
                 Parameter("missing", "drop"),
@@ -295,7 +295,7 @@ class Table:
         try:
             lengths = frame_lengths(batch.column(0)[:SAMPLE_ROWS])
         except BadEntry as bad:
-            place = place_of(self.files[file], batch.first_row, batch.lines, bad.index)
+            place = batch.place(self.files[file], bad.index)
             raise InputError(f"{place}, column {name!r}: {bad.problem}") from None
         usual = str(most_common(lengths))
         if len(lengths) > 1:
