@@ -17,7 +17,7 @@ from flagstone.encoding import Encoding, OneHot
 from flagstone.errors import InputWarning
 from flagstone.tables import Table, open_table, propose
 from flagstone.tables.arrays import MemoryReader
-from flagstone.tables.proposals import MissingEntry, all_elements, largest, propose_columns, typed
+from flagstone.tables.proposals import MissingEntry, are_elements, propose_columns, typed
 
 
 def texts(*values):
@@ -156,13 +156,13 @@ def test_a_matrix_is_judged_as_its_columns_are(name, top, dtype):
     columns = (name, "b")
     as_they_are = [propose(c, matrix[:, i], GF(7)) for i, c in enumerate(columns)]
     plain = all(p.encoder is not None and p.encoder.kind == "element" for p in as_they_are)
-    assert all_elements(columns, largest(matrix), GF(7)) <= plain
+    assert are_elements(columns, matrix, GF(7)) <= plain
     if dtype in ("u1", "i8") and name == "a":
-        assert all_elements(columns, largest(matrix), GF(7)) == plain
+        assert are_elements(columns, matrix, GF(7)) == plain
     table = Table([MemoryReader(Path("t"), columns, matrix, len(matrix))])
     assert [p.encoder for p in table.proposals(columns, 7)] == [p.encoder for p in as_they_are]
-    assert not all_elements(columns, largest(list(matrix.T)), GF(7))
-    assert not all_elements(columns, largest(matrix), QQ)
+    assert not are_elements(columns, list(matrix.T), GF(7))
+    assert not are_elements(columns, matrix, QQ)
 
 
 @pytest.mark.parametrize("field", [2, 7, "QQ"])

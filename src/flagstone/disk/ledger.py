@@ -58,19 +58,10 @@ def _unsealed(line: bytes, before: str) -> tuple[bytes, str]:
     return body, checksum
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What was read of a ledger: its header, the bytes of its complete lines, the last checksum."""
-
-    header: dict[str, Any] | None = None
-    size: int = 0
-    checksum: str = ""
-
-
 def read_ledger(
     path: str | Path, kind: str, take: Take, fields: Mapping[str, type] | None = None
-) -> Contents:
-    """Hand every record to ``take``; return what else is known of the complete lines.
+) -> Ledger:
+    """Hand every record to ``take``; return the ledger.
 
     ``take`` raises ValueError for a record it does not understand. ``fields`` are those of the
     header beside the kind. A file that ends within its first line has no header yet.
@@ -80,16 +71,16 @@ def read_ledger(
     start = json.dumps({mark: 0}).encode()[:-2]
     if not (data.startswith(start) or start.startswith(data)):
         raise FormatError(f"{path} is no {kind} file (its first line says otherwise)")
-    complete = data.rfind(b"\n") + 1
-    header, checksum = None, ""
-    for number, line in enumerate(data[:complete].split(b"\n")[:-1], 1):
+    ledger = Ledger(Path(path), kind)
+    ledger.size = data.rfind(b"\n") + 1
+    for number, line in enumerate(data[: ledger.size].split(b"\n")[:-1], 1):
         try:
             if number == 1:
                 _check_version(path, parse_json(line)[mark])
-            body, checksum = _unsealed(line, checksum)
+            body, ledger.checksum = _unsealed(line, ledger.checksum)
             record = parse_json(body)
             if number == 1:
-                header = check_fields(record, {mark: int, **(fields or {})})
+                ledger.header = check_fields(record, {mark: int, **(fields or {})})
             else:
                 take(record)
         except ValueError as problem:
@@ -99,7 +90,7 @@ def read_ledger(
                 f"{path}, line {number} is damaged ({problem}); the file is left untouched. "
                 "Restore it from a copy, or start a new one"
             ) from problem
-    return Contents(header, complete, checksum)
+    return ledger
 
 
 def _check_version(path: str | Path, version: Any) -> None:
@@ -142,12 +133,14 @@ def open_ledger(
     if target is None:
         raise InputError(f"{path}: lines are read again later, which needs a regular file")
     with locked(path):
-        found = read_ledger(path, kind, take, fields) if target.exists() else Contents()
-        yield Ledger(target, kind, found)
+        ledger = read_ledger(path, kind, take, fields) if target.exists() else Ledger(target, kind)
+        ledger.path = target
+        yield ledger
 
 
+@dataclass
 class Ledger:
-    """An open ledger.
+    """A ledger, to be appended to while `open_ledger` keeps other runs from it.
 
     Attributes
     ----------
@@ -155,11 +148,17 @@ class Ledger:
     kind : str
     header : dict or None
         The first line, if there is one.
+    size : int
+        How many bytes its complete lines take.
+    checksum : str
+        The checksum of the last one.
     """
 
-    def __init__(self, path: Path, kind: str, found: Contents) -> None:
-        self.path, self.kind, self.header = path, kind, found.header
-        self._size, self._checksum = found.size, found.checksum
+    path: Path
+    kind: str
+    header: dict[str, Any] | None = None
+    size: int = 0
+    checksum: str = ""
 
     def remove(self) -> None:
         """Delete the file: its contents are kept elsewhere."""
@@ -167,29 +166,29 @@ class Ledger:
 
     def start(self, **header: Any) -> None:
         """Begin the file anew with a first line; its contents are lost."""
-        self._size, self._checksum = 0, ""
+        self.size, self.checksum = 0, ""
         self.header = {f"flagstone-{self.kind}": _VERSION, **header}
         self.append([self.header])
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write some lines after the last complete one: all of them, on the disk, or none."""
-        lines, checksum = [], self._checksum
+        lines, checksum = [], self.checksum
         for record in records:
             line, checksum = sealed(json_text(record), checksum)
             lines.append(f"{line}\n")
         rest = memoryview("".join(lines).encode())
-        end = self._size + len(rest)
+        end = self.size + len(rest)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o666)
         with open(handle, "wb", buffering=0) as file:
             try:
-                file.truncate(self._size)
-                file.seek(self._size)
+                file.truncate(self.size)
+                file.seek(self.size)
                 while rest:
                     rest = rest[file.write(rest) :]
                 os.fsync(handle)
             except OSError as error:
                 with contextlib.suppress(OSError):
-                    file.truncate(self._size)
+                    file.truncate(self.size)
                 text = f"{error.strerror}; what it held before is kept"
                 raise OSError(error.errno, text, str(self.path)) from error
-        self._size, self._checksum = end, checksum
+        self.size, self.checksum = end, checksum

@@ -80,9 +80,9 @@ class StoredArray:
         return part
 
     def _entries(self, n: int) -> Array:
-        out: Any = np.empty(n, dtype=self.dtype)
-        found: Any = self._stream
-        if n and found.readinto(out.view(np.uint8)) != out.nbytes:
+        out = np.empty(n, dtype=self.dtype)
+        stream: Any = self._stream
+        if n and stream.readinto(out.view(np.uint8)) != out.nbytes:
             raise EOFError("it ends before its last row")
         return out
 

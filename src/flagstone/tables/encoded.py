@@ -14,8 +14,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from flagstone.algebra import BitRows, Rows
+from flagstone.algebra import BitRows
 from flagstone.certificates import first_of_runs
+from flagstone.shards import MemoryBatch
 from flagstone.tables.batches import Array, Place
 
 #: Memory for rows that are looked at twice.
@@ -27,9 +28,9 @@ _OBJECT = 16
 T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class EncodedBatch:
-    """Some consecutive rows over the field.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EncodedBatch(MemoryBatch):
+    """Some consecutive rows over the field, with their places in a file.
 
     Attributes
     ----------
@@ -37,6 +38,8 @@ class EncodedBatch:
         The features, in the field's internal form: packed bits over GF(2).
     labels : array or None
         The elements of the label, if there is one.
+    skipped : int
+        How many rows were left out on request.
     file : str
         The file that holds the rows.
     first_row : int
@@ -47,37 +50,16 @@ class EncodedBatch:
         The position to resume from: (number of the file, position in it).
     done : float
         How many files are read so far, parts of them included.
-    skipped : int
-        How many rows were left out on request.
     index : array or None
         Which of the rows that were read these are; None for all of them.
     """
 
-    rows: Rows
-    labels: Array | None
     file: str
     first_row: int
     lines: range | Array | None
     after: tuple[int, ...]
     done: float
-    skipped: int = 0
     index: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def matrix(self) -> Array:
-        """The rows as a plain matrix of elements, the label (if any) last."""
-        return self._labelled(self.rows.unpack() if isinstance(self.rows, BitRows) else self.rows)
-
-    @property
-    def packed(self) -> Array:
-        """The rows as a small matrix that is equal if the rows are."""
-        return self._labelled(self.rows.words if isinstance(self.rows, BitRows) else self.rows)
-
-    def _labelled(self, features: Array) -> Array:
-        return features if self.labels is None else np.column_stack([features, self.labels])
 
     def place(self, index: int) -> Place:
         """Say where a row of this batch is in its file."""
@@ -116,7 +98,8 @@ def without_repeats(batches: Iterator[EncodedBatch]) -> Batches:
     for batch in batches:
         if not len(batch):
             continue
-        rows = batch.packed
+        rows = batch.rows.words if isinstance(batch.rows, BitRows) else batch.rows
+        rows = rows if batch.labels is None else np.column_stack([rows, batch.labels])
         first = first_of_runs(rows)
         first[0] = last is None or bool((rows[0] != last).any())
         last = rows[-1].copy()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -251,18 +251,15 @@ def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Pro
     ]
 
 
-def all_elements(columns: Sequence[str], most: int | None, field: Field) -> bool:
-    """Say at once of whole numbers up to ``most`` whether `propose` would take all as they are."""
-    if most is None or field.order is None or any(map(_INDEX.fullmatch, columns)):
-        return False
-    return most < field.order
-
-
-def largest(values: Array | BitRows | list[Array]) -> int | None:
-    """Return the largest entry of a matrix of whole numbers, none of them negative, or None."""
+def are_elements(
+    columns: Sequence[str], values: Array | BitRows | list[Array], field: Field
+) -> bool:
+    """Say at once of a matrix of whole numbers whether `propose` would take all as they are."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "ui" or not values.size:
-        return None
-    return int(values.max()) if int(values.min()) >= 0 else None
+        return False
+    if field.order is None or any(map(_INDEX.fullmatch, columns)):
+        return False
+    return int(values.min()) >= 0 and int(values.max()) < field.order
 
 
 def typed(values: Array, field: Field) -> Array:
@@ -291,7 +288,51 @@ def typed(values: Array, field: Field) -> Array:
     return values if whole.all() else numbers
 
 
-def refusal(
+def accepted(
+    proposals: Sequence[Proposal],
+    given: Mapping[str, ColumnEncoder],
+    file: str,
+    field: Field,
+    label: str | None,
+    automatic: Collection[str],
+    unnamed: bool,
+) -> dict[str, ColumnEncoder]:
+    """Return the encoders of columns that hold elements, or whose encoder is to be ``automatic``.
+
+    Others are refused, and what is proposed for them is said. If the columns are ``unnamed``, those
+    that are better left out are, with a warning.
+    """
+    encoders = dict(given)
+    if label is None and unnamed:
+        proposals = frames_alone(proposals, any(e.holds_frames for e in given.values()))
+    refused: list[Proposal] = []
+    left_out: list[Proposal] = []
+    for proposal in proposals:
+        name, encoder = proposal.column, proposal.encoder
+        if encoder is not None:
+            encoders[name] = encoder
+        if name == label and (problem := label_problem(proposal, field)):
+            raise InputError(f"{file}: ", *problem)
+        if encoder is None and unnamed and name != label:
+            left_out.append(proposal)
+        elif encoder is None or not (encoder.is_plain or name in automatic):
+            refused.append(proposal)
+    if refused:
+        frames = next((e for e in encoders.values() if e.holds_frames), None)
+        raise InputError(*_refusal(refused, field.name, label, file, frames))
+    if left_out:
+        shared: dict[str, list[str]] = {}
+        for proposal in left_out:
+            shared.setdefault(proposal.reason, []).append(proposal.column or "''")
+        told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
+        remedy = "to read them, name them with "
+        warnings.warn(
+            InputWarning(f"{file}: left out {told}; {remedy}", Parameter("columns")), stacklevel=3
+        )
+    return encoders
+
+
+def _refusal(
     refused: Sequence[Proposal],
     field: str,
     label: str | None,
@@ -386,19 +427,3 @@ def warn_of(
             ),
             stacklevel=3,
         )
-
-
-def warn_left_out(proposals: Sequence[Proposal], file: str) -> None:
-    """Say which columns are left out by default, and why."""
-    if not proposals:
-        return
-    shared: dict[str, list[str]] = {}
-    for proposal in proposals:
-        shared.setdefault(proposal.reason, []).append(proposal.column or "''")
-    told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
-    warnings.warn(
-        InputWarning(
-            f"{file}: left out {told}; to read them, name them with ", Parameter("columns")
-        ),
-        stacklevel=3,
-    )

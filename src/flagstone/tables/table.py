@@ -19,13 +19,9 @@ from flagstone.tables.proposals import (
     SAMPLE_ROWS,
     MissingEntry,
     Proposal,
-    all_elements,
-    frames_alone,
-    label_problem,
-    largest,
+    accepted,
+    are_elements,
     propose_columns,
-    refusal,
-    warn_left_out,
     warn_of,
 )
 from flagstone.wording import closest
@@ -111,7 +107,7 @@ class Table:
         """
         seen = skipped = 0
         for index, batch in self.batches(encoding.columns, encoding.kinds, start):
-            file, kept = str(self.files[index]), None
+            kept = None
             try:
                 kept = encoding.kept(batch.values)
                 rows, labels = encoding.rows(batch.values if kept is None else batch.some(kept))
@@ -126,9 +122,16 @@ class Table:
             left_out = batch.skipped + len(batch) - len(rows)
             seen += len(rows)
             skipped += left_out
-            after, done = (index, *batch.after), index + batch.done
             yield EncodedBatch(
-                rows, labels, file, batch.first_row, batch.lines, after, done, left_out, kept
+                rows,
+                labels,
+                left_out,
+                file=str(self.files[index]),
+                first_row=batch.first_row,
+                lines=batch.lines,
+                after=(index, *batch.after),
+                done=index + batch.done,
+                index=kept,
             )
         if not seen and start is None and not may_be_empty:
             raise self._no_rows(skipped, encoding)
@@ -176,7 +179,7 @@ class Table:
             return [Proposal(c, Element(c), reason) for c in columns]
         F = as_field(field)
         file, batch = self._first(columns)
-        if all_elements(columns, largest(batch.values[:SAMPLE_ROWS]), F):
+        if are_elements(columns, batch.values[:SAMPLE_ROWS], F):
             reason = f"whole numbers, all in {F.name}"
             return [Proposal(c, Element(c), reason) for c in columns]
         seen = {c: batch.column(i)[:SAMPLE_ROWS] for i, c in enumerate(columns)}
@@ -253,30 +256,13 @@ class Table:
                 encoders[name] = self._frames(name)
             elif text not in (None, "auto"):
                 encoders[name] = ColumnEncoder.parse(name, str(text))
-        open_ones = [name for name in every if name not in encoders]
-        found = []
-        if open_ones:
+        if open_ones := [name for name in every if name not in encoders]:
+            file = str(self.files[0])
             found = self.proposals(open_ones, F, missing=missing, floats=floats)
-            warn_of(found, str(self.files[0]), missing)
-        unnamed = all(name.startswith("-") for name in columns or ())
-        if label is None and unnamed:
-            found = frames_alone(found, given=any(e.holds_frames for e in encoders.values()))
-        refused: list[Proposal] = []
-        left_out: list[Proposal] = []
-        for proposal in found:
-            name, encoder = proposal.column, proposal.encoder
-            if encoder is not None:
-                encoders[name] = encoder
-            if name == label and (problem := label_problem(proposal, F)):
-                raise InputError(f"{self.files[0]}: ", *problem)
-            if encoder is None and unnamed and name != label:
-                left_out.append(proposal)
-            elif encoder is None or (not encoder.is_plain and given[name] is None):
-                refused.append(proposal)
-        if refused:
-            frames = next((e for e in encoders.values() if e.holds_frames), None)
-            raise InputError(*refusal(refused, F.name, label, str(self.files[0]), frames))
-        warn_left_out(left_out, str(self.files[0]))
+            warn_of(found, file, missing)
+            automatic = {name for name in open_ones if given[name] is not None}
+            unnamed = all(name.startswith("-") for name in columns or ())
+            encoders = accepted(found, encoders, file, F, label, automatic, unnamed)
         features = tuple(encoders[name] for name in chosen if name in encoders)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
