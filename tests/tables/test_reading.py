@@ -1,5 +1,6 @@
 """Reading: what is said about files must hold, and nothing is taken for what it is not."""
 
+import contextlib
 import os
 import threading
 
@@ -20,7 +21,7 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 2_000_000)
     threads = set()
-    opened = files.open_binary
+    opened = files.opened
 
     class Watched:
         def __init__(self, stream):
@@ -30,19 +31,18 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
             threads.add(threading.get_ident())
             return self.stream.read(*size)
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            self.stream.close()
-
         def __getattr__(self, name):
             return getattr(self.stream, name)
 
         def __iter__(self):
             return iter(self.stream)
 
-    monkeypatch.setattr(files, "open_binary", lambda p: Watched(opened(p)))
+    @contextlib.contextmanager
+    def watched(path):
+        with opened(path) as stream:
+            yield Watched(stream)
+
+    monkeypatch.setattr(files, "opened", watched)
     with pytest.raises(InputError, match="column 'b' does not hold elements"):
         open_table(path).encoding(2)
     assert threads == {threading.get_ident()}

@@ -72,10 +72,12 @@ class Encoding:
     def _all(self) -> tuple[ColumnEncoder, ...]:
         return self.encoders if self.label is None else (*self.encoders, self.label)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the features: encoded columns, and their products up to the degree."""
-        return self.monomials.names if self.degree == 1 else self.monomials.columns
+        if self.degree > 1:
+            return self.monomials.columns
+        return tuple(name for encoder in self.encoders for name in encoder.names)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -142,7 +144,7 @@ class Encoding:
         else:
             X, y = self.split(self.matrix(values))
             rows = self.field.trusted(X)
-        return self.monomials.expand(rows), y
+        return (rows if self.degree == 1 else self.monomials.expand(rows)), y
 
     @property
     def _is_plain(self) -> bool:

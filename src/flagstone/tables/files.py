@@ -36,7 +36,7 @@ _MAGIC: dict[re.Pattern[bytes], Any] = {
     re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"): bz2.open,
     re.compile(rb"\xfd7zXZ\0"): lzma.open,
 }
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -157,44 +157,27 @@ def _matching(pattern: Path) -> list[Path]:
     return sorted(p for p in found if p.is_file())
 
 
-def open_binary(path: Location) -> IO[bytes]:
-    """Open a file for reading, undoing a compression that its first bytes show."""
-    stream = path.open("rb")
-    try:
-        start = cast("io.BufferedReader", stream).peek(10)[:10]
+@contextlib.contextmanager
+def opened(path: Location) -> Iterator[IO[bytes]]:
+    """Open a file for reading, undoing a compression that its first bytes show.
+
+    Damage to a compressed file is a FormatError.
+    """
+    with path.open("rb") as file:
+        start = cast("io.BufferedReader", file).peek(10)[:10]
         if start.startswith(_UTF16):
             raise FormatError(
                 f"{path} is UTF-16 text; save it as UTF-8 (iconv -f utf-16 -t utf-8, or in "
                 "PowerShell: Out-File -Encoding utf8)"
             )
         opener = next((opener for magic, opener in _MAGIC.items() if magic.match(start)), None)
-        return stream if opener is None else cast("IO[bytes]", _Inside(opener(stream), stream))
-    except BaseException:
-        stream.close()
-        raise
-
-
-class _Inside(io.BufferedReader):
-    """A compressed stream, and the file it is read from, closed together."""
-
-    def __init__(self, stream: Any, file: IO[bytes]) -> None:
-        super().__init__(stream)
-        self._file = file
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
-
-
-@contextlib.contextmanager
-def opened(path: Location) -> Iterator[IO[bytes]]:
-    """Open a file as :func:`open_binary` does; damage to a compressed one is a FormatError."""
-    with open_binary(path) as stream:
+        if opener is None:
+            yield file
+            return
         try:
-            yield stream
+            with io.BufferedReader(opener(file)) as unpacked:
+                yield unpacked
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            if not _is_compressed(stream):
-                raise
             raise FormatError(f"{path} is compressed, and cut short or damaged") from error
 
 
@@ -226,7 +209,7 @@ def line_blocks(
         plain = not _is_compressed(stream)
         if offset:
             stream.seek(offset)
-        if not offset and cast("io.BufferedReader", stream).peek(3)[:3] == _BYTE_ORDER_MARK:
+        if not offset and cast("io.BufferedReader", stream).peek(3)[:3] == BYTE_ORDER_MARK:
             offset = len(stream.read(3))
         pieces: list[bytes] = []  # of a line whose end is not read yet
         while chunk := stream.read(block):

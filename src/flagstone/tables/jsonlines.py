@@ -16,7 +16,7 @@ import numpy as np
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
 from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
-from flagstone.tables.files import line_blocks
+from flagstone.tables.files import BYTE_ORDER_MARK, line_blocks, lines
 
 #: A batch ends after the line with which it has this many cells.
 _MOST_CELLS = 1 << 20
@@ -29,10 +29,12 @@ class JsonLinesReader(Reader):
     position_size: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
-        first = next(self._records(), None)
-        if first is None:
-            self.fail("", "is empty: one JSON object or array per line is expected")
-        self.columns = tuple(first[1])
+        for number, line in enumerate(lines(self.path), 1):
+            text = line.removeprefix(BYTE_ORDER_MARK if number == 1 else b"").removesuffix(b"\n")
+            if text.strip():
+                self.columns = tuple(self._record(text, number))
+                return
+        self.fail("", "is empty: one JSON object or array per line is expected")
 
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the values of the lines as arrays, one per column."""
@@ -52,9 +54,9 @@ class JsonLinesReader(Reader):
                 if not records or not is_full:
                     continue
                 first, row = row, row + len(records)
-                lines = np.array([number for number, _ in records], dtype=np.int64)
+                numbers = np.array([number for number, _ in records], dtype=np.int64)
                 values = [_array([record[name] for _, record in records]) for name in columns]
-                yield Batch(values, first, lines, (offset, line, row), done)
+                yield Batch(values, first, numbers, (offset, line, row), done)
                 records = []
 
     def _rows(
@@ -88,14 +90,6 @@ class JsonLinesReader(Reader):
         self.check_parts(f"line {line}", n_frames * len(columns), "cells in all its frames")
         for index in range(n_frames):
             yield line, chosen | {name: found[index] for name, found in frames.items()}
-
-    def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        line = 0
-        for block, _, _ in line_blocks(self.path, 0, 1 << 20):
-            for text in block.split(b"\n")[: block.count(b"\n") or None]:
-                line += 1
-                if text.strip():
-                    yield line, self._record(text, line)
 
     def _record(self, text: bytes, line: int) -> dict[str, Any]:
         n_values = sum(map(text.count, (b",", b":", b"[", b"{")))  # or fewer, with texts

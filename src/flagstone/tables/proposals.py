@@ -230,27 +230,6 @@ def _binary_float(values: Array) -> str | None:
     return next((str(value) for value in floats if value != np.floor(value)), None)
 
 
-def frames_alone(proposals: Sequence[Proposal], given: bool = False) -> list[Proposal]:
-    """Propose to leave out times, counters and levels that a receiver adds to frames.
-
-    Frames are among the columns of the proposals, or ``given``, in another one.
-
-    >>> from flagstone import GF
-    >>> frames = propose("data", np.array(["0d5502c24108", "0d5511c2a95b"], dtype=object), GF(2))
-    >>> for p in frames_alone([frames, propose("snr", np.array([7, 9]), GF(2))]):
-    ...     print(p)
-    data=hex:48 (frames of 48 bits)
-    snr: leave it out (it stands beside frames, and is no part of them)
-    """
-    if not given and not any(p.encoder and p.encoder.holds_frames for p in proposals):
-        return list(proposals)
-    reason = "it stands beside frames, and is no part of them"
-    return [
-        p if p.encoder is None or p.encoder.holds_frames else Proposal(p.column, None, reason)
-        for p in proposals
-    ]
-
-
 def are_elements(
     columns: Sequence[str], values: Array | BitRows | list[Array], field: Field
 ) -> bool:
@@ -300,15 +279,20 @@ def accepted(
     """Return the encoders of columns that hold elements, or whose encoder is to be ``automatic``.
 
     Others are refused, and what is proposed for them is said. If the columns are ``unnamed``, those
-    that are better left out are, with a warning.
+    that are better left out are, with a warning; so are times, counters and levels that a receiver
+    adds to frames.
     """
     encoders = dict(given)
-    if label is None and unnamed:
-        proposals = frames_alone(proposals, any(e.holds_frames for e in given.values()))
+    proposed = [p.encoder for p in proposals if p.encoder is not None]
+    frames_alone = label is None and unnamed
+    frames_alone &= any(encoder.holds_frames for encoder in (*given.values(), *proposed))
     refused: list[Proposal] = []
     left_out: list[Proposal] = []
     for proposal in proposals:
         name, encoder = proposal.column, proposal.encoder
+        if encoder is not None and frames_alone and not encoder.holds_frames:
+            reason = "it stands beside frames, and is no part of them"
+            proposal, encoder = Proposal(name, None, reason), None
         if encoder is not None:
             encoders[name] = encoder
         if name == label and (problem := label_problem(proposal, field)):
