@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flagstone import GF
+from flagstone.cli import main
 from flagstone.encoding import ENCODERS, ColumnEncoder, Encoding, cells, constant_text, worded
 from flagstone.encoding._column import Statement
 from flagstone.errors import InputError
@@ -76,3 +77,10 @@ def test_findings_speak_its_words(table):
 def test_it_is_listed_where_encoders_are(signs):
     with pytest.raises(InputError, match=r"Encoders: sign - 1 where the number is negative; elem"):
         ColumnEncoder.parse("due", "signum")
+
+
+def test_the_command_line_knows_it(table, capsys):
+    """Its values may hold an equals sign, as may the names of columns."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["constraints", str(table.files[0]), "--encode", "due=sign:a=b"])
+    assert "encoder 'sign:a=b' of column 'due': it takes no values" in capsys.readouterr().err

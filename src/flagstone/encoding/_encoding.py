@@ -81,9 +81,8 @@ class Encoding:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What the text of each column must be read as; with ``?`` if values may be missing."""
-        may_miss = "?" if self.drop_missing else ""
-        return {encoder.column: encoder.reads(self.field) + may_miss for encoder in self._all}
+        """What the text of each column must be read as: integer, number or text."""
+        return {encoder.column: encoder.reads(self.field) for encoder in self._all}
 
     @classmethod
     def plain(

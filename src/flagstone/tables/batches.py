@@ -107,18 +107,20 @@ class Request(NamedTuple):
     ----------
     columns : sequence of str
     kinds : mapping of str to str
-        What untyped text must be read as: integer, number or text, with a question mark if values
-        may be missing.
+        What untyped text must be read as: integer, number or text.
     start : tuple of int or None
         The position to go on from; None for the beginning.
     most : int
         How many rows are looked at: a batch need not hold more.
+    gaps : bool
+        Whether values may be missing.
     """
 
     columns: Sequence[str]
     kinds: Mapping[str, str] = {}
     start: Position | None = None
     most: int = 1 << 62
+    gaps: bool = False
 
 
 @dataclass

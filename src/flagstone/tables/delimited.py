@@ -108,7 +108,7 @@ class DelimitedReader(Reader):
         """
         end = b"\r\n" if block.endswith(b"\r\n") else b"\n"
         zeros = self.delimiter.encode().join([b"0"] * len(self.columns)) + end
-        whole = all(_is_integer(asked.kinds.get(name, "integer")) for name in asked.columns)
+        whole = all(asked.kinds.get(name, "integer") == "integer" for name in asked.columns)
         separates = self.delimiter.isascii() and not self.delimiter.isdigit()
         if not (block and whole and separates) or len(block) % len(zeros):
             return None
@@ -134,7 +134,7 @@ class DelimitedReader(Reader):
             return None
         return [
             _whole_numbers(found.column(i))
-            if _is_integer(asked.kinds.get(c)) and str(found.column(i).type) == "string"
+            if asked.kinds.get(c) == "integer" and str(found.column(i).type) == "string"
             else as_numpy(found.column(i), self, c)
             for i, c in enumerate(asked.columns)
         ]
@@ -154,15 +154,14 @@ class DelimitedReader(Reader):
                 return None
             problem = error
         # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
-        relaxed = {c: "text" if _is_integer(kind) else kind for c, kind in asked.kinds.items()}
+        relaxed = {c: kind.replace("integer", "text") for c, kind in asked.kinds.items()}
         try:
             found = self._read(block, asked._replace(kinds=relaxed))
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
             self._explain(asked, problem)
-        kinds = [(i, asked.kinds.get(c)) for i, c in enumerate(asked.columns)]
-        whole = [(i, kind) for i, kind in kinds if kind and _is_integer(kind)]
-        cells = ((cell, kind) for i, kind in whole for cell in found.column(i).to_pylist())
-        if any(_cell_problem(cell, kind) for cell, kind in cells):
+        whole = [i for i, c in enumerate(asked.columns) if asked.kinds.get(c) == "integer"]
+        cells = (cell for i in whole for cell in found.column(i).to_pylist())
+        if any(_cell_problem(cell, "integer", asked.gaps) for cell in cells):
             self._explain(asked, problem)
         return found
 
@@ -188,9 +187,9 @@ class DelimitedReader(Reader):
             parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
             convert_options=pacsv.ConvertOptions(
                 include_columns=list(columns),
-                column_types={c: types[kinds.get(c, "text").rstrip("?")] for c in columns},
+                column_types={c: types[kinds.get(c, "text")] for c in columns},
                 strings_can_be_null=False,
-                null_values=["", *MARKERS] if any(k[-1:] == "?" for k in kinds.values()) else [],
+                null_values=["", *MARKERS] if asked.gaps else [],
             ),
         )
         batches = found.combine_chunks().to_batches()
@@ -238,7 +237,8 @@ class DelimitedReader(Reader):
                     f"({'too short' if len(cells) < len(self.columns) else 'too long'})",
                 )
             for name, index in places.items():
-                problem = _cell_problem(cells[index], asked.kinds.get(name, "text"))
+                kind = asked.kinds.get(name, "text")
+                problem = _cell_problem(cells[index], kind, asked.gaps)
                 if problem:
                     self.fail(f"line {number}, column {name!r}", problem)
         raise InputError(f"{self.path}: {error}") from error
@@ -254,13 +254,13 @@ def _lines_of_rows(block: bytes, lines: range, n_rows: int) -> range | Array:
     return np.array(numbers, dtype=np.int64)
 
 
-def _cell_problem(cell: str, kind: str) -> str | None:
+def _cell_problem(cell: str, kind: str, gaps: bool) -> str | None:
     """Say why a cell cannot be read as its kind, or None if it can."""
-    if kind.startswith("text") or (kind.endswith("?") and _is_gap(cell)):
+    if kind == "text" or (gaps and (not cell.strip() or cell in MARKERS)):
         return None
     if not cell.strip():
         return "the value is missing; fill it in or drop the row"
-    if kind.startswith("number"):
+    if kind == "number":
         try:
             float(cell)
         except ValueError:
@@ -280,11 +280,3 @@ def _whole_numbers(column: Any) -> Array:
     if None in found:
         return np.array(found, dtype=object)
     return exact_integers([number for number in found if number is not None])
-
-
-def _is_integer(kind: str | None) -> bool:
-    return kind in ("integer", "integer?")
-
-
-def _is_gap(cell: str) -> bool:
-    return not cell.strip() or cell in MARKERS

@@ -75,18 +75,20 @@ class Table:
         columns: Sequence[str] | None = None,
         kinds: Mapping[str, str] | None = None,
         start: Sequence[int] | None = None,
-        most: int | None = None,
+        most: int = 1 << 62,
+        gaps: bool = False,
     ) -> Iterator[tuple[int, Batch]]:
         """Yield (file index, batch) of the chosen columns, unencoded.
 
-        With ``most``, a look at this many rows is enough: only the first batch need be read.
+        With ``most``, a look at this many rows is enough: only the first batch need be read. With
+        ``gaps``, values of text may be missing, whatever its kind.
         """
         chosen = list(self.columns if columns is None else columns)
         self._check_columns(chosen)
         first, position = checked_start(start, self.readers) if start is not None else (0, None)
         for index in range(first, len(self.readers)):
             here = position if index == first else None
-            asked = Request(chosen, kinds or {}, here, most or 1 << 62)
+            asked = Request(chosen, kinds or {}, here, most, gaps)
             for batch in self.readers[index].batches(asked):
                 yield index, batch
 
@@ -106,7 +108,8 @@ class Table:
             for a table without any row (that is left), which answers no question.
         """
         seen = skipped = 0
-        for index, batch in self.batches(encoding.columns, encoding.kinds, start):
+        read = self.batches(encoding.columns, encoding.kinds, start, gaps=encoding.drop_missing)
+        for index, batch in read:
             kept = None
             try:
                 kept = encoding.kept(batch.values)
