@@ -13,28 +13,12 @@ from flagstone.answers import Constraints
 from flagstone.frames.digests import Digest, Solved
 from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.digests.frame import rank
-from flagstone.frames.digests.registers import CANDIDATES
-from flagstone.frames.digests.sums import Sum
+from flagstone.frames.digests.rules import Sum
 from flagstone.frames.ruler import place_text
 from flagstone.wording import counted
 
-#: log2 of the sums, and of the parities and XORs, that are tried on a frame.
-_SUMS, _PARITIES = 21, 6
 #: The most groups of bits varying together that are listed.
 _LISTED = 3
-
-
-def candidate_bits(digest: Digest) -> int:
-    """Return log2 of the number of digests of this kind that are tried: what evidence must beat."""
-    w = len(digest.columns)
-    if digest.kind in ("crc", "lfsr"):
-        return 2 * w + CANDIDATES
-    if digest.kind == "sum":
-        return w + _SUMS
-    if digest.kind in ("parity", "xor"):
-        return w + _PARITIES
-    keys = len(digest.parameters.get("keys", ()))
-    return w * (keys + 1) + CANDIDATES
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,13 @@ from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
 from flagstone.frames.digests.digest import broken_by, columns_of
-from flagstone.frames.digests.registers import CERTAIN
 from flagstone.frames.ruler import bit_text
-from flagstone.frames.strength import Strength, Unseen, candidate_bits
+from flagstone.frames.strength import Strength, Unseen
 from flagstone.guarantees.promise import CONFIDENCE
 from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
 from flagstone.tables import Place
-
-#: How many frames are searched for repeated ones.
-_COUNTED = 65_536
 
 
 class DamagedFrame(NamedTuple):
@@ -75,18 +71,10 @@ class Study:
     finding: Finding
     analysis: DigestAnalysis | None
 
-    @cached_property
+    @property
     def digests(self) -> list[Digest]:
-        """The digests that were found; without a name, only those that chance cannot explain."""
-        if self.analysis is None:
-            return []
-        found = self.analysis.digests
-        asked = self.analysis.solve is not None or not len(self.rows)
-        return [d for d in found if d.name or asked or self._is_beyond_chance(d)]
-
-    def _is_beyond_chance(self, digest: Digest) -> bool:
-        bits = len(digest.columns) * self.different_frames(digest)
-        return bits >= candidate_bits(digest) + CERTAIN
+        """The digests that were found."""
+        return [] if self.analysis is None else self.analysis.digests
 
     @property
     def named(self) -> list[Digest]:
@@ -131,11 +119,6 @@ class Study:
         names = self.finding.encoding.names
         checks = {i for digest in self.digests for i in columns_of(names, digest.columns)}
         return Unseen.of(good, sorted(checks))
-
-    def different_frames(self, digest: Digest) -> int:
-        """Count the different frames that fit a digest, of the first 65,536."""
-        rows = self.rows[:_COUNTED]
-        return len({row.tobytes() for row in np.packbits(rows[~broken_by([digest], rows)], axis=1)})
 
     def damaged(self, most: int) -> list[DamagedFrame]:
         """Return the first frames that are damaged, with marked bits."""

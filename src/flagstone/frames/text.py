@@ -8,9 +8,8 @@ import numpy as np
 
 from flagstone.frames.digests import MOST_COLUMNS, Digest
 from flagstone.frames.digests.crc import also_called
-from flagstone.frames.digests.digest import columns_of
+from flagstone.frames.digests.digest import columns_of, different_rows
 from flagstone.frames.ruler import as_options, in_bytes, place_text
-from flagstone.frames.strength import candidate_bits
 from flagstone.frames.study import Study
 from flagstone.wording import counted
 
@@ -73,9 +72,9 @@ def _digest(digest: Digest, found: Study) -> list[Line]:
     fit = digest.rows_verified - digest.rows_broken
     said = f"fits {fit:,} of {counted(digest.rows_verified, 'frame')}"
     if len(found.rows):
-        n, w = found.different_frames(digest), len(digest.columns)
+        n, w = different_rows(digest, found.rows), len(digest.columns)
         said += f": {n:,} different ones × {counted(w, 'bit')} = {counted(n * w, 'bit')}"
-        said += f", against 2^{candidate_bits(digest)} candidates"
+        said += f", against 2^{digest.candidate_bits} candidates"
     return [*lines, ("  evidence", said)]
 
 

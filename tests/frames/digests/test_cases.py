@@ -5,8 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from flagstone.frames.digests.cases import Cases, case_of
-from flagstone.frames.digests.sums import Sum
+from flagstone.frames.digests.rules import Cases, Sum, case_of
 
 RULE = Sum((4, 8), 4, (0, 4), 4, 1, 16, 0)
 

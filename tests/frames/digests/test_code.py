@@ -9,7 +9,7 @@ import pytest
 
 from flagstone import InputError
 from flagstone.frames.digests import Digest, Layers, frame_code
-from flagstone.frames.digests.sums import Sum
+from flagstone.frames.digests.rules import Sum
 from tests.frames.digests.test_crc import random_frame
 
 MAIN = """

@@ -5,7 +5,7 @@ import pytest
 
 from flagstone import Coins, IndexRule
 from flagstone.frames.digests.catalogue import CATALOGUE
-from flagstone.frames.digests.lengths import joined
+from flagstone.frames.digests.crc import joined
 from flagstone.frames.digests.search import flag_levels, search, usual_frame
 from flagstone.frames.study import study
 from flagstone.tables import Place

@@ -16,8 +16,8 @@ from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.cli.screen import frame_keys, print_lines
 from flagstone.frames.digests import MOST_COLUMNS, SAMPLE, Digest, name_sums, search
-from flagstone.frames.digests.cases import case_of
 from flagstone.frames.digests.digest import broken_by
+from flagstone.frames.digests.rules import case_of
 from flagstone.frames.digests.search import usual_frame
 from flagstone.frames.ruler import in_bytes, ruled
 from flagstone.frames.study import Study

@@ -6,14 +6,20 @@
 - :class:`DigestAnalysis`: both, held against every row.
 """
 
-from flagstone.frames.digests.analysis import MOST_COLUMNS, SAMPLE, DigestAnalysis, analyze
 from flagstone.frames.digests.code import frame_code
 from flagstone.frames.digests.decoder import decoder_code
 from flagstone.frames.digests.digest import Digest, span_text
 from flagstone.frames.digests.frame import Frame, Relation
-from flagstone.frames.digests.layers import Layers, Solved, propose
+from flagstone.frames.digests.layers import Layers, propose
 from flagstone.frames.digests.naming import key_stream, name_check, name_frame
-from flagstone.frames.digests.search import search
+from flagstone.frames.digests.rules import Solved
+from flagstone.frames.digests.search import (
+    MOST_COLUMNS,
+    SAMPLE,
+    DigestAnalysis,
+    analyze,
+    search,
+)
 from flagstone.frames.digests.sums import name_sums
 
 __all__ = [

@@ -14,10 +14,8 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import InputError
-from flagstone.frames.digests.cases import Cases
-from flagstone.frames.digests.digest import Digest, Rule, number
-from flagstone.frames.digests.layers import Solved
-from flagstone.frames.digests.sums import Sum, units
+from flagstone.frames.digests.digest import Digest, number
+from flagstone.frames.digests.rules import Cases, Rule, Solved, Sum, units
 
 _C = """\
 /* {head} */

@@ -1,31 +1,23 @@
-"""Digest: a check by its name, with the rows that it was tried on."""
+"""Digest: a check by its name, with the rows that it was tried on; columns and bits as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import FormatError
 from flagstone.frames.digests.frame import Frame, rank
-from flagstone.frames.digests.layers import Solved
+from flagstone.frames.digests.registers import CANDIDATES
+from flagstone.frames.digests.rules import Rule, Solved, rule_from_dict, rule_to_dict
 
-
-class Rule(Protocol):
-    """What a digest says of rows."""
-
-    def broken(self, X: Array) -> Array:
-        """Say of each row which check bits, or whether the check, is wrong."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that ``from_dict`` reads again."""
-
-
-#: How a rule is kept in a file, by its name there.
-RULES: dict[str, Any] = {"linear": Solved}
+#: How many rows are searched for repeated ones.
+_COUNTED = 65_536
+#: log2 of the sums, and of the parities and XORs, that are tried on a frame.
+_SUMS, _PARITIES = 21, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +63,20 @@ class Digest:
         """Return the digest as it was tried on these rows of bits."""
         return replace(self, rows_verified=len(X), rows_broken=int(broken_by([self], X).sum()))
 
+    @property
+    def candidate_bits(self) -> int:
+        """log2 of the number of digests of this kind that are tried: what evidence must beat."""
+        w = len(self.columns)
+        if self.kind in ("crc", "lfsr"):
+            return 2 * w + CANDIDATES
+        if self.kind == "sum":
+            return w + _SUMS
+        if self.kind in ("parity", "xor"):
+            return w + _PARITIES
+        return w * (len(self.parameters.get("keys", ())) + 1) + CANDIDATES
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        kinds = [kind for kind, rule in RULES.items() if isinstance(self.rule, rule)]
         return {
             "kind": self.kind,
             "name": self.name,
@@ -81,7 +84,7 @@ class Digest:
             "parameters": dict(self.parameters),
             "formula": self.formula,
             "bits_determined": self.bits_determined,
-            "rule": {"kind": kinds[0], **self.rule.to_dict()},
+            "rule": rule_to_dict(self.rule),
             "rows_verified": self.rows_verified,
             "rows_broken": self.rows_broken,
             "level": self.level,
@@ -111,8 +114,7 @@ class Digest:
 
 def _rule(values: Mapping[str, Any], dim: int) -> Rule:
     """Read a rule, and try it: what is written in a file must not fail later."""
-    given = dict(values)
-    rule: Rule = RULES[given.pop("kind")].from_dict(given, dim)
+    rule = rule_from_dict(values, dim)
     with np.errstate(all="raise"):
         if not rule.broken(np.eye(dim, dtype=np.uint8)).size:
             raise ValueError("a rule that checks nothing")
@@ -136,6 +138,12 @@ def broken_by(digests: Sequence[Digest], rows: Array) -> Array:
     for digest in digests if len(rows) else ():
         broken |= np.asarray(digest.rule.broken(rows)).reshape(len(rows), -1).any(axis=1)
     return broken
+
+
+def different_rows(digest: Digest, rows: Array) -> int:
+    """Count the different rows that fit a digest, of the first 65,536."""
+    rows = rows[:_COUNTED]
+    return len({row.tobytes() for row in np.packbits(rows[~broken_by([digest], rows)], axis=1)})
 
 
 def runs(columns: Iterable[int]) -> list[tuple[int, int]]:
@@ -229,3 +237,20 @@ def holds(frame: Frame, columns: tuple[int, ...], matrix: Array) -> bool:
     """Say whether the linear part of a map gives the check bits of every frame."""
     shown = (frame.directions.astype(np.int64) @ matrix.T.astype(np.int64)) & 1
     return bool((shown == frame.directions[:, list(columns)]).all())
+
+
+def explained(
+    frame: Frame, columns: tuple[int, ...], data: Sequence[int], map_of: Array, needed: int
+) -> Solved | None:
+    """Return check bits as this map of data columns; None where it does not give them.
+
+    Nor is it one where the frames determine fewer bits of it than are needed.
+    """
+    shown = (frame.directions[:, data].astype(np.int64) @ map_of.T.astype(np.int64)) & 1
+    if (shown != frame.directions[:, list(columns)]).any():
+        return None
+    if len(columns) * rank(frame.directions[:, data]) < needed:
+        return None
+    matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)
+    matrix[:, data] = map_of
+    return solved_by(frame, columns, matrix)

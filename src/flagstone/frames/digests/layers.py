@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from flagstone.answers import Constraints
 from flagstone.answers.relations import sparse_basis
 from flagstone.errors import InputError, Parameter
 from flagstone.frames.digests.frame import Frame, Relation
+from flagstone.frames.digests.rules import Solved
 
 #: How many proposals of check bits are tried, among how many that can be solved for.
 _PROPOSALS, _LOOKED_AT = 24, 128
@@ -21,72 +21,6 @@ _PROPOSALS, _LOOKED_AT = 24, 128
 _WIDEST = 32
 #: Equations look alike where the lightest has this share of the terms of the heaviest.
 _ALIKE = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """Check bits as sums of other columns: x[columns] = matrix·x ⊕ constant.
-
-    Attributes
-    ----------
-    columns : tuple of int
-    matrix : array of shape (w, d)
-        Zero in the check columns themselves.
-    constant : array of shape (w,)
-    """
-
-    columns: tuple[int, ...]
-    matrix: Array
-    constant: Array
-
-    @property
-    def relations(self) -> list[Relation]:
-        """One relation for each check bit."""
-        return [
-            Relation(tuple(sorted([column, *np.flatnonzero(row).tolist()])), int(value))
-            for column, row, value in zip(self.columns, self.matrix, self.constant, strict=True)
-        ]
-
-    def lines(self, names: Sequence[str]) -> list[str]:
-        """Return the equations for people: x32 = x0 ⊕ x5 ⊕ 1."""
-        out = []
-        for column, row, value in zip(self.columns, self.matrix, self.constant, strict=True):
-            terms = [names[i] for i in np.flatnonzero(row).tolist()] + (["1"] if value else [])
-            out.append(f"{names[column]} = {' ⊕ '.join(terms) or '0'}")
-        return out
-
-    @property
-    def masks(self) -> Array:
-        """The columns of each check equation, the check bit among them; its sum is the constant."""
-        masks = self.matrix.copy()
-        masks[range(len(masks)), list(self.columns)] = 1
-        return masks
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: each equation as a number, whose highest bit is the first column."""
-        texts = ("".join(map(str, row)) for row in self.masks.tolist())
-        return {
-            "columns": list(self.columns),
-            "masks": [f"0x{int(text, 2):x}" for text in texts],
-            "constant": self.constant.tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], dim: int) -> Solved:
-        """Read what :meth:`to_dict` wrote of rows with this many columns."""
-        texts = [f"{int(mask, 16):0{dim}b}" for mask in values["masks"]]
-        matrix = np.array([list(map(int, text)) for text in texts], dtype=np.uint8)
-        matrix = matrix.reshape(len(values["columns"]), dim)
-        matrix[range(len(matrix)), values["columns"]] = 0
-        constant = np.array(values["constant"], dtype=np.uint8).reshape(len(matrix))
-        return cls(tuple(values["columns"]), matrix, constant)
-
-    def broken(self, X: Array) -> Array:
-        """Say of each row of bits which check bits are wrong, shape (n_rows, w)."""
-        # sums of bits are exact in single precision, which is fast, and never as large as 2^24
-        sums = X.astype(np.float32) @ self.matrix.T.astype(np.float32)
-        odd = sums.astype(np.int32) & 1
-        return np.asarray((odd ^ self.constant) != X[:, list(self.columns)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,13 @@ from flagstone.algebra import Array, Subspace
 from flagstone.frames.digests.crc import register_matrix
 from flagstone.frames.digests.digest import (
     Digest,
+    explained,
     hex_text,
-    holds,
     linear_digest,
     number,
-    solved_by,
     span_text,
 )
 from flagstone.frames.digests.frame import Frame, rank
-from flagstone.frames.digests.layers import Solved
 from flagstone.frames.digests.parities import n_added
 from flagstone.frames.digests.registers import (
     CANDIDATES,
@@ -30,6 +28,7 @@ from flagstone.frames.digests.registers import (
     ranges,
     registers,
 )
+from flagstone.frames.digests.rules import Solved
 
 _ORDERS = ("as written", "last bit first", "lowest bit of each byte first", "last byte first")
 #: The routines of rtl_433 whose key rolls right, by the order of the data and the width.
@@ -52,10 +51,11 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
     register = candidates[0]
     layout, rule = register.layout, register_matrix(frame, columns, register)
     data = [i for i in layout.data if i >= 0]
+    bits = dict(zip(columns, rule.constant.tolist(), strict=True))
     parameters = _parameters(register) | {
         "restarts": None,
         "check_counts_as_zeros": -1 in layout.data,
-        "xorout": _xorout(layout.word, columns, rule),
+        "xorout": hex_text(number(bits[i] for i in layout.word), layout.width),
     }
     parameters["rtl_433"] = LFSR_ROUTINES.get((layout.order, layout.width))
     name = (
@@ -112,19 +112,14 @@ def folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
         shown = np.concatenate([fold, frame.directions[:, list(columns)]], axis=1)
         if rank(shown) != unit or rank(fold) < unit or n_added(parts) < 2:
             continue
-        if w * rank(frame.directions[:, data]) < unit * w + CANDIDATES + CERTAIN:
-            continue
         small = Frame(shown, np.zeros(unit + w, dtype=np.uint8), tuple("x" * (unit + w)))
-        keys = _keys(small, unit)
+        keys = Subspace.span(shown).basis[:, unit:]  # what each bit of a unit adds
         if not keys.any(axis=1).all():
             continue  # bits that add nothing: a field in another code, no digest
-        matrix = np.zeros((w, frame.dim), dtype=np.uint8)
-        matrix[:, data] = np.tile(keys.T, len(data) // unit)
-        if not holds(frame, columns, matrix):
-            continue
-        return _restarting(
-            frame, columns, small, unit, data, keys, solved_by(frame, columns, matrix)
-        )
+        needed = unit * w + CANDIDATES + CERTAIN
+        rule = explained(frame, columns, data, np.tile(keys.T, len(data) // unit), needed)
+        if rule is not None:
+            return _restarting(frame, small, unit, data, keys, rule)
     return None
 
 
@@ -140,26 +135,12 @@ def _folds(frame: Frame, columns: tuple[int, ...]) -> Iterable[tuple[int, int, i
                 yield unit, columns[-1] + 1, end
 
 
-def _keys(small: Frame, unit: int) -> Array:
-    """Return what each bit of a unit adds, a row of bits for each."""
-    return Subspace.span(small.directions).basis[:, unit:]
-
-
 def _restarting(
-    frame: Frame,
-    columns: tuple[int, ...],
-    small: Frame,
-    unit: int,
-    data: list[int],
-    keys: Array,
-    rule: Solved,
+    frame: Frame, small: Frame, unit: int, data: list[int], keys: Array, rule: Solved
 ) -> Digest:
     """Return a digest whose keys start again with every unit: those of a register, or any."""
-    w, units, where = len(columns), _UNITS[unit], span_text(frame.names, data)
-    given = {
-        "restarts": units.removesuffix("s"),
-        "xorout": _xorout(columns, columns, rule),
-    }
+    w, units, where = len(rule.columns), _UNITS[unit], span_text(frame.names, data)
+    given = {"restarts": units.removesuffix("s"), "xorout": hex_text(number(rule.constant), w)}
     inner, word = tuple(range(unit)), tuple(range(unit, unit + w))
     found = [
         register
@@ -183,8 +164,3 @@ def _restarting(
         )
         formula += f", then ⊕ {given['xorout']}" if rule.constant.any() else ""
     return linear_digest(frame, kind, name, rule, data, formula, parameters)
-
-
-def _xorout(word: Sequence[int], columns: tuple[int, ...], rule: Solved) -> str:
-    bit = dict(zip(columns, rule.constant.tolist(), strict=True))
-    return hex_text(number(bit[i] for i in word), len(columns))

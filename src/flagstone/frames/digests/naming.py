@@ -12,10 +12,11 @@ import numpy as np
 from flagstone.frames.digests.crc import crc_of
 from flagstone.frames.digests.digest import Digest, hex_text, holds, number
 from flagstone.frames.digests.frame import Frame, rank
-from flagstone.frames.digests.layers import Solved, windows
+from flagstone.frames.digests.layers import windows
 from flagstone.frames.digests.lfsr import folded, lfsr_of
 from flagstone.frames.digests.parities import parities_inside, parity_of, shifted_of, xor_of
 from flagstone.frames.digests.registers import Register, layouts, registers, swapped_layouts
+from flagstone.frames.digests.rules import Solved
 
 #: Places of a check that are tried in each alignment; digests of a frame that are named.
 _TRIED, _MOST = 96, 4

@@ -10,8 +10,8 @@ import numpy as np
 from flagstone.algebra import Array
 from flagstone.frames.digests.digest import (
     Digest,
+    explained,
     hex_text,
-    holds,
     linear_digest,
     names_of,
     number,
@@ -19,7 +19,7 @@ from flagstone.frames.digests.digest import (
     span_text,
 )
 from flagstone.frames.digests.frame import Frame, rank
-from flagstone.frames.digests.registers import CERTAIN, ranges
+from flagstone.frames.digests.registers import CERTAIN, data_ranges
 
 _UNITS = {4: "nibble", 8: "byte", 16: "16-bit word", 24: "24-bit word", 32: "32-bit word"}
 #: The fewest bits that a name must be held against: 2^6 ranges, units and orders are tried.
@@ -32,25 +32,17 @@ _IDENTITY = np.eye(8, dtype=np.uint8)
 def xor_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
     """Name the XOR of bytes, nibbles or words that stands in these columns; None if it does not."""
     w = len(columns)
-    if w not in _UNITS:
-        return None
-    for data in _data(frame, columns):
+    for data in data_ranges(frame, columns) if w in _UNITS else ():
         if len(data) % w or len(data) <= w:
             continue
-        units = frame.directions[:, data].reshape(frame.n_free, -1, w)
-        if (np.bitwise_xor.reduce(units, axis=1) != frame.directions[:, list(columns)]).any():
+        rule = explained(frame, columns, data, np.tile(np.eye(w), len(data) // w), _CONVINCING)
+        if rule is None or n_added(frame.directions[:, data].reshape(frame.n_free, -1, w)) < 2:
             continue
-        if n_added(units) >= 2 and w * rank(frame.directions[:, data]) >= _CONVINCING:
-            matrix = np.zeros((w, frame.dim), dtype=np.uint8)
-            for position, column in enumerate(data):
-                matrix[position % w, column] = 1
-            rule = solved_by(frame, columns, matrix)
-            constant = hex_text(number(rule.constant), w)
-            shown = "" if not rule.constant.any() else f" ⊕ {constant}"
-            where = span_text(frame.names, data)
-            formula = f"the XOR of the {_UNITS[w]}s of {where}{shown}"
-            given = {"unit": w, "constant": constant}
-            return linear_digest(frame, "xor", f"XOR of {_UNITS[w]}s", rule, data, formula, given)
+        constant = hex_text(number(rule.constant), w)
+        formula = f"the XOR of the {_UNITS[w]}s of {span_text(frame.names, data)}"
+        formula += f" ⊕ {constant}" if rule.constant.any() else ""
+        given = {"unit": w, "constant": constant}
+        return linear_digest(frame, "xor", f"XOR of {_UNITS[w]}s", rule, data, formula, given)
     return None
 
 
@@ -63,24 +55,17 @@ def n_added(units: Array) -> int:
 def parity_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
     """Name check bits that are the parities of as many bytes or nibbles, or of everything."""
     w = len(columns)
-    for data in _data(frame, columns):
-        if len(data) % w or len(data) // w < 2:
-            continue
+    for data in data_ranges(frame, columns):
         size = len(data) // w
-        if w > 1 and size not in (4, 8, 16):
+        if len(data) % w or size < 2 or (w > 1 and size not in (4, 8, 16)):
             continue
         for turned in (False, True) if w > 1 else (False,):
-            matrix = np.zeros((w, frame.dim), dtype=np.uint8)
-            for position, column in enumerate(data):
-                unit = position // size
-                matrix[w - 1 - unit if turned else unit, column] = 1
-            if w * rank(frame.directions[:, data]) < _CONVINCING:
+            order = np.eye(w)[::-1] if turned else np.eye(w)
+            rule = explained(frame, columns, data, np.repeat(order, size, axis=1), _CONVINCING)
+            if rule is None:
                 continue
-            if not holds(frame, columns, matrix):
-                continue
-            rule, where = solved_by(frame, columns, matrix), span_text(frame.names, data)
-            sense, word = _sense(rule.constant), _UNITS.get(size, f"{size} bits")
-            name = f"{sense} parity of {where}" if w == 1 else f"{sense} parity of each {word}"
+            where, sense = span_text(frame.names, data), _sense(rule.constant)
+            name = f"{sense} parity of " + (where if w == 1 else f"each {_UNITS[size]}")
             parameters = {
                 "unit": size,
                 "parity": sense,
@@ -128,16 +113,6 @@ def _protected(frame: Frame, unit: list[int]) -> bool:
     return any(count % 2 for count in counts.values())
 
 
-def _data(frame: Frame, columns: tuple[int, ...]) -> Iterator[list[int]]:
-    chosen = set(columns)
-    seen = []
-    for start, end in ranges(frame, columns):
-        data = [i for i in range(start, end) if i not in chosen]
-        if data not in seen:
-            seen.append(data)
-            yield data
-
-
 def _sense(constant: Array) -> str:
     if constant.all():
         return "odd"
@@ -145,28 +120,21 @@ def _sense(constant: Array) -> str:
 
 
 def shifted_of(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
-    """Name the ``xor_shift_bytes`` that stands in these columns; None if none does.
+    """Name the ``xor_shift_bytes`` that stands in these 8 columns; None if none does.
 
     Two routines of decoders share the name. One adds shifted copies of every second byte; the other
     mixes the XOR of the bytes so far into its own high nibble after each byte.
     """
-    if len(columns) != 8:
-        return None
-    for start, end in ranges(frame, columns):
-        data = [i for i in range(start, end) if i not in columns]
+    for data in data_ranges(frame, columns):
         if len(data) % 8 or len(data) < 24:
             continue
-        if 8 * rank(frame.directions[:, data]) < CERTAIN + _SHIFTS:
-            continue
         for text, blocks in (*_alternating(frame, columns, data), *_mixing(len(data) // 8)):
-            matrix = np.zeros((8, frame.dim), dtype=np.uint8)
-            matrix[:, data] = np.concatenate(blocks, axis=1)
-            if holds(frame, columns, matrix):
-                rule = solved_by(frame, columns, matrix)
+            rule = explained(frame, columns, data, np.hstack(blocks), CERTAIN + _SHIFTS)
+            if rule is not None:
                 value = hex_text(number(rule.constant), 8)
-                given = {"xorout": value, "routine": text}
                 said = f"{text} over {span_text(frame.names, data)}"
                 said += f", then ⊕ {value}" if rule.constant.any() else ""
+                given = {"xorout": value, "routine": text}
                 return linear_digest(frame, "keys", text, rule, data, said, given)
     return None
 

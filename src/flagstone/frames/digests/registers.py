@@ -143,8 +143,7 @@ def layouts(frame: Frame, columns: Sequence[int], whole: bool = False) -> Iterat
 
 def swapped_layouts(frame: Frame, columns: Sequence[int]) -> Iterator[ByteLayout]:
     """Return layouts of a byte with swapped nibbles: in the check, in the data, or in both."""
-    for start, end in ranges(frame, tuple(columns)):
-        data = [i for i in range(start, end) if i not in columns]
+    for data in data_ranges(frame, tuple(columns)):
         if len(data) % 8 or not data:
             continue
         turned = tuple(columns[4:]) + tuple(columns[:4])
@@ -205,6 +204,16 @@ def ranges(frame: Frame, columns: tuple[int, ...]) -> list[tuple[int, int]]:
     if last > columns[-1] and frame.settle(columns, [i for i in before if i not in copies]):
         found.append((0, columns[0]))
     return found
+
+
+def data_ranges(frame: Frame, columns: tuple[int, ...]) -> Iterator[list[int]]:
+    """Return what :func:`ranges` hold besides the check bits."""
+    seen = []
+    for start, end in ranges(frame, columns):
+        data = [i for i in range(start, end) if i not in columns]
+        if data not in seen:
+            seen.append(data)
+            yield data
 
 
 def registers(frame: Frame, layout: ByteLayout) -> list[Register]:

@@ -1,4 +1,4 @@
-"""Search: the digests of rows, whatever share of them is damaged.
+"""Search: the digests of rows, whatever share of them is damaged, and the equations beside them.
 
 Sums come first: they are tried on the rows themselves, and rows that break one are damaged. What is
 linear is then looked for in every space of the flag of the other rows. Where few rows are damaged
@@ -9,30 +9,201 @@ digest that is found there is held against all rows, and the best one is reporte
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from flagstone.algebra import GF, AffineSubspace, Array, Flag, Subspace
+from flagstone.answers import Constraints
 from flagstone.coins import Coins
-from flagstone.frames.digests.cases import Cases, case_of, differences, with_cases
-from flagstone.frames.digests.digest import Digest, broken_by, columns_of
+from flagstone.frames.digests.crc import crc_formula, joined
+from flagstone.frames.digests.digest import (
+    Digest,
+    broken_by,
+    columns_of,
+    different_rows,
+    hex_text,
+    span_text,
+)
 from flagstone.frames.digests.frame import Frame
-from flagstone.frames.digests.naming import explains, name_check, name_frame, name_register
+from flagstone.frames.digests.layers import Layers, propose
+from flagstone.frames.digests.naming import (
+    explains,
+    key_stream,
+    name_check,
+    name_frame,
+    name_register,
+)
+from flagstone.frames.digests.registers import CERTAIN
+from flagstone.frames.digests.rules import Cases, Solved, Sum, case_of
 from flagstone.frames.digests.sums import name_sums
 from flagstone.question import ConstraintsQuestion
 
+#: Where more bits than this vary, no digest is searched for.
+MOST_COLUMNS = 1024
+#: Digests are searched for among the first rows, this many of them, and counted on all.
+SAMPLE = 4096
+#: Check bits without a name are a digest if there are this many, of this share of the data each.
+_WIDE, _DENSE = 8, 0.2
+#: Fewer neighbours than this are check bits only if they have a name or were asked for.
+_FEWEST = 3
 #: How many spaces of a flag are searched: at bytes alone, and everywhere.
 _LEVELS = (8, 4)
-#: A digest that fits this share of the rows, and has this many bits, ends the search.
-_SHARE, _WIDE = 0.9, 8
+#: A digest that fits this share of the rows, and is wide, ends the search.
+_SHARE = 0.9
 #: Where no level shows a digest, sets of rows are searched: rows of a set, and sets.
 _FEW, _TRIES = 10, 12
 #: What at most one row in this many shows may be damage.
 _SETS = 100
 #: So many more rows than columns span all columns, almost surely.
 _SPARE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class DigestAnalysis:
+    """The digests of frames, and the equations that they obey; made by :func:`analyze`.
+
+    Attributes
+    ----------
+    frame : Frame
+        The equations.
+    digests : list of Digest
+        Named, or as a stream of keys if chance cannot explain it; none that most rows break.
+    rows : array or None
+        The rows that were searched; None where only the equations are known.
+    solve : sequence of int or None
+        The check bits, if the caller named them.
+    looked : bool
+        Whether digests were searched for in rows, here or when a finding was saved.
+    """
+
+    frame: Frame
+    digests: list[Digest]
+    rows: Array | None = None
+    solve: Sequence[int] | None = None
+    looked: bool = False
+
+    @cached_property
+    def layers(self) -> Layers:
+        """The equations, sorted: solved for the check bits of linear digests, or likely ones."""
+        if self.solve is not None:
+            return Layers.solved_for(self.frame, self.solve)
+        names = self.frame.names
+        checks = [columns_of(names, d.columns) for d in self.digests if d.kind != "sum"]
+        if not self.digests and self.rows is None:
+            checks = [list(columns) for columns, _ in name_frame(self.frame)]
+        varying = sorted({i for columns in checks for i in columns if self.frame.varies[i]})
+        if not varying or not self.frame.solvable(varying):
+            proposals = propose(self.frame)
+            likely = bool(proposals) and len(proposals[0]) >= _FEWEST
+            varying = list(proposals[0]) if likely else []
+        return Layers.solved_for(self.frame, varying)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: ``pattern``, ``digest`` and ``relations`` (docs/digests.md)."""
+        layers, names, rows = self.layers, self.layers.names, self.rows
+        checks = [] if layers.solved is None else layers.solved.relations
+        kinds = [("pair", layers.pairs), ("check", checks), ("other", layers.relations)]
+        return {
+            "pattern": layers.pattern,
+            "digest": [d.to_dict() for d in self.digests] if self.looked else None,
+            "relations": [
+                {
+                    "kind": kind,
+                    "text": relation.text(names),
+                    "columns": [names[i] for i in relation.columns],
+                    "value": relation.value,
+                    "rows_broken": None if rows is None else int(relation.broken(rows).sum()),
+                }
+                for kind, relations in kinds
+                for relation in relations
+            ],
+        }
+
+
+def analyze(
+    answer: Any,
+    rows: Array | None = None,
+    *,
+    solve: Sequence[int] | None = None,
+    cases: Sequence[int] = (),
+    others: Mapping[int, Array] | None = None,
+    recalled: Sequence[Mapping[str, Any]] | None = None,
+) -> DigestAnalysis | None:
+    """Return the digests of rows of bits that obey equations; None for all other answers.
+
+    Where the equations contradict each other, since nothing was kept, the rows are searched all
+    the same.
+
+    Parameters
+    ----------
+    answer : Constraints
+        Over GF(2).
+    rows : array of shape (n, d), optional
+        Without rows, the digests are those of ``recalled``.
+    solve, cases : sequence of int
+        As for :func:`search`.
+    others : mapping from bits to rows
+        Frames of other lengths: they tell init of a CRC from xorout.
+    recalled : sequence of mappings, optional
+        Digests as a finding keeps them.
+
+    Notes
+    -----
+    **Guarantees**
+
+    A digest is listed only after it was tried on every row, and only if most of them fit it.
+
+    Examples
+    --------
+    >>> from flagstone import AffineSpan
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
+    >>> check = data[:, :1] ^ data[:, 1:2] ^ data[:, 2:3] ^ data[:, 3:] ^ 0xA5
+    >>> X = np.unpackbits(np.hstack([data, check]), axis=1)
+    >>> analysis = analyze(AffineSpan(random_state=1).fit(X).constraints_, X)
+    >>> for digest in analysis.digests:
+    ...     print(f"{digest.formula}; {digest.rows_broken} of {digest.rows_verified} rows break it")
+    the XOR of the bytes of x0..x31 ⊕ 0xa5; 0 of 500 rows break it
+    """
+    if not isinstance(answer, Constraints) or answer.field.order != 2:
+        return None
+    if answer.is_bottom:
+        answer = Constraints(np.zeros((0, answer.dim)), np.zeros(0), names=answer.names)
+    frame = Frame.of(answer)
+    if int(frame.varies.sum()) > MOST_COLUMNS:
+        return None
+    if solve is not None:
+        Layers.solved_for(frame, solve)  # refuses what cannot be solved for
+    if rows is None or not len(rows):
+        known = [Digest.from_dict(values, frame.names) for values in recalled or ()]
+        return DigestAnalysis(frame, known, None, solve, recalled is not None)
+    rows = np.asarray(rows, dtype=np.uint8)
+    found = search(frame.names, rows[:SAMPLE], solve, cases)
+    analysis = DigestAnalysis(frame, found, rows, solve, True)
+    solved = analysis.layers.solved
+    if not found and solved is not None and (solve is not None or _dense(frame, solved)):
+        found = [key_stream(frame, solved)]
+    found = [digest.measured(rows) for digest in found]
+    found = [d for d in found if 2 * d.rows_broken < d.rows_verified]
+    found = [d for d in found if d.name or solve is not None or _is_beyond_chance(d, rows)]
+    if others:
+        found = [joined(digest, frame.names, rows, others) for digest in found]
+    return replace(analysis, digests=found)
+
+
+def _dense(frame: Frame, solved: Solved) -> bool:
+    """Say whether check bits without a name look like a digest: wide, each of much of the data."""
+    n_data = len(frame.own) - len(solved.columns)
+    weights = [int(np.count_nonzero(row)) for row in solved.matrix]
+    return len(weights) >= _WIDE and min(weights) >= max(3, _DENSE * n_data)
+
+
+def _is_beyond_chance(digest: Digest, rows: Array) -> bool:
+    bits = len(digest.columns) * different_rows(digest, rows)
+    return bits >= digest.candidate_bits + CERTAIN
 
 
 def search(
@@ -78,13 +249,47 @@ def search(
 
 
 def _sums(names: Sequence[str], rows: Array, cases: Sequence[int]) -> list[Digest]:
-    if not cases:
-        return [digest.measured(rows) for digest in name_sums(names, rows)]
-    numbers = case_of(rows, cases)
-    found = name_sums(
-        names, rows, cases, numbers, lambda r: Cases.fitted(r, cases, rows).broken(rows)
-    )
-    return [with_cases(digest, names, cases, rows).measured(rows) for digest in found]
+    found = name_sums(names, rows, cases)
+    if cases:
+        found = [_with_cases(digest, names, cases, rows) for digest in found]
+    return [digest.measured(rows) for digest in found]
+
+
+def _with_cases(digest: Digest, names: Sequence[str], columns: Sequence[int], X: Array) -> Digest:
+    """Return a digest with a constant for each case, and the table of constants."""
+    assert isinstance(digest.rule, Solved | Sum)
+    rule = Cases.fitted(digest.rule, columns, X)
+    w = len(digest.columns)
+    table = {f"{c:#x}": hex_text(v, w) for c, v in rule.constants.items()}
+    bits = span_text(names, columns)
+    how = "added" if isinstance(rule.rule, Sum) else "XORed to the check bits"
+    plain = digest.formula
+    if isinstance(rule.rule, Solved):
+        given = digest.parameters
+        covered = next(iter(given.get("catalogued", ())), given).get("data", [])
+        plain = f"{digest.name}, over {span_text(names, columns_of(names, covered))}"
+        if digest.kind == "crc":
+            bare = {key: value for key, value in given.items() if key != "catalogued"}
+            plain = crc_formula(names, bare | {"init": "0", "xorout": "0", "data": covered})
+    formula = f"{plain}; the constant that is {how} depends on {bits}: "
+    formula += ", ".join(f"{case}: {value}" for case, value in table.items())
+    parameters = {
+        **digest.parameters,
+        "case": {"bits": [names[i] for i in columns], "table": table},
+    }
+    return replace(digest, rule=rule, formula=formula, parameters=parameters)
+
+
+def _differences(X: Array, columns: Sequence[int]) -> Array:
+    """Return differences of rows of the same case: what is constant in each case is gone.
+
+    >>> _differences(np.array([[0, 1], [1, 1], [0, 0]]), [0]).tolist()
+    [[0, 1]]
+    """
+    case = case_of(X, columns)
+    order = np.argsort(case, kind="stable")
+    same = case[order][1:] == case[order][:-1]
+    return np.asarray((X[order][1:] ^ X[order][:-1])[same])
 
 
 def flag_levels(
@@ -97,7 +302,7 @@ def flag_levels(
     """
     field, d = GF(2), rows.shape[1]
     if cases:
-        flag = Flag(d).update(field.rows(differences(rows, cases)))
+        flag = Flag(d).update(field.rows(_differences(rows, cases)))
     else:
         flag = Flag(d + 1).update(ConstraintsQuestion().lift(field, field.rows(rows)))
     levels = [level for level in flag.levels() if level.dim <= d]
@@ -136,7 +341,7 @@ def _linear(
 
     def measured(found: Sequence[Digest], level: int | None) -> list[Digest]:
         if cases:
-            found = [with_cases(digest, names, cases, rows) for digest in found]
+            found = [_with_cases(digest, names, cases, rows) for digest in found]
         found = [replace(digest, level=level).measured(rows) for digest in found]
         return [d for d in found if 2 * d.rows_broken < d.rows_verified]
 

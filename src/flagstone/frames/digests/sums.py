@@ -7,17 +7,16 @@ The sum itself is seen at once when it is tried: the difference of check and sum
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.frames.digests.digest import RULES, Digest, hex_text, names_of, span_text
+from flagstone.frames.digests.digest import Digest, hex_text, names_of, span_text
 from flagstone.frames.digests.frame import rank
 from flagstone.frames.digests.registers import CERTAIN
+from flagstone.frames.digests.rules import Cases, Sum, case_of, units
 
 #: Rows that candidates are tried on before the best are tried on all, and before these.
 _SCREEN, _FIRST = 64, 12
@@ -46,98 +45,7 @@ _KINDS = (
 _WORDS = {4: "nibbles", 8: "bytes", 16: "16-bit words"}
 
 
-@dataclass(frozen=True)
-class Sum:
-    """check = constant ± the sum of units, modulo 2^w, or 2^w − 1 where carries come around; ⊕ xor.
-
-    ``turned`` says that the lowest bit of each byte, or nibble, stands first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rule = Sum((16, 24), 8, (0, 16), 8, 1, 256, 0)
-    >>> X = np.unpackbits(np.array([[200, 100, 44], [1, 2, 4]], dtype=np.uint8), axis=1)
-    >>> rule.broken(X).tolist()
-    [False, True]
-    """
-
-    check: tuple[int, int]
-    width: int
-    data: tuple[int, int]
-    unit: int
-    sign: int
-    modulus: int
-    constant: int
-    little: bool = False
-    zero: int = 0
-    turned: bool = False
-    xor: int = 0
-
-    @property
-    def columns(self) -> list[int]:
-        """The data."""
-        return [i for i in range(*self.data) if not self.check[0] <= i < self.check[1]]
-
-    def residual(self, X: Array) -> Array:
-        """Return for each row of bits the constant with which its check would be right."""
-        return self._residual(X, self._value(X))
-
-    def broken(self, X: Array) -> Array:
-        """Say of each row of bits whether its check is wrong."""
-        value = self._value(X)
-        written = (value < self.modulus) & (value > 0) | (value == self.zero)
-        return np.asarray((self._residual(X, value) != self.constant % self.modulus) | ~written)
-
-    def _value(self, X: Array) -> Array:
-        check = units(X[:, slice(*self.check)], self.width, self.little, self.turned)[:, 0]
-        return np.asarray(check ^ self.xor)
-
-    def _residual(self, X: Array, value: Array) -> Array:
-        added = units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
-        return np.asarray((value - self.sign * added.sum(axis=1)) % self.modulus)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], dim: int) -> Sum:
-        """Read what :meth:`to_dict` wrote."""
-        pairs = {name: tuple(values[name]) for name in ("check", "data")}
-        if any(not 0 <= place <= dim for pair in pairs.values() for place in pair):
-            raise ValueError("a sum of bits that these rows do not have")
-        return cls(**{**values, **pairs})
-
-
-RULES["sum"] = Sum
-
-
-def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Array:
-    """Return the bits of rows as numbers of this many bits, shape (n_rows, n_units).
-
-    >>> import numpy as np
-    >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4).tolist()
-    [[10, 3]]
-    >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4, turned=True).tolist()
-    [[5, 12]]
-    """
-    parts = X.reshape(len(X), X.shape[1] // size, size).astype(np.int64)
-    if turned:
-        inner = parts.reshape(len(X), -1, min(size, 8))[:, :, ::-1]
-        parts = inner.reshape(parts.shape)
-    if little and size == 16:
-        parts = np.concatenate([parts[:, :, 8:], parts[:, :, :8]], axis=2)
-    weights: Array = np.int64(1) << np.arange(size - 1, -1, -1)
-    return np.asarray(parts @ weights)
-
-
-def name_sums(
-    names: Sequence[str],
-    X: Array,
-    taken: Collection[int] = (),
-    cases: Array | None = None,
-    broken: Callable[[Sum], Array] | None = None,
-) -> list[Digest]:
+def name_sums(names: Sequence[str], X: Array, cases: Sequence[int] = ()) -> list[Digest]:
     """Name checks that are sums with carries; none where there is none.
 
     Parameters
@@ -146,30 +54,27 @@ def name_sums(
         Of the columns.
     X : array of shape (n_rows, d)
         Rows of bits: the first of many will do, the digest counts all.
-    taken : collection of int
-        Columns that hold another check.
-    cases : array of shape (n_rows,), optional
-        The constant may be another one for each of these.
-    broken : callable, optional
-        Says of a sum which rows break it, whatever its constant: needed with cases.
+    cases : sequence of int
+        Columns on which the constant depends.
     """
     if len(X) < 4:
         return []
-    screen = X[:: max(1, len(X) // _SCREEN)][:_SCREEN]
-    same = None
-    if cases is not None:
-        order = np.argsort(cases, kind="stable")[: 4 * _SCREEN]
-        screen, same = X[order], cases[order][1:] == cases[order][:-1]
-    breaks = broken or (lambda rule: rule.broken(X))
+    screen, same = X[:: max(1, len(X) // _SCREEN)][:_SCREEN], None
+    if cases:
+        numbers = case_of(X, cases)
+        order = np.argsort(numbers, kind="stable")[: 4 * _SCREEN]
+        screen, same = X[order], numbers[order][1:] == numbers[order][:-1]
     narrowest = (_CANDIDATES + CERTAIN) / (len(X) - 1)  # no narrower check could convince
-    rules = _candidates(screen, same, narrowest)
-    rules = (rule for rule in rules if not {*range(*rule.check)} & {*taken})
-    found = [_Fit(rule, X, ~breaks(rule)) for rule in rules]
+    found = []
+    for rule in _candidates(screen, same, narrowest):
+        if not {*range(*rule.check)} & {*cases}:
+            fitted = Cases.fitted(rule, cases, X) if cases else rule
+            found.append(_Fit(rule, X, ~fitted.broken(X)))
     found = [fit for fit in found if fit.convinces]
     # damage outside of what a sum covers does not break it: that is no reason to cover less
-    most = {fit.rule.check: 0 for fit in found}
+    most: dict[tuple[int, int], int] = {}
     for fit in found:
-        most[fit.rule.check] = max(most[fit.rule.check], fit.n_fit)
+        most[fit.rule.check] = max(most.get(fit.rule.check, 0), fit.n_fit)
     found = [fit for fit in found if fit.n_fit >= most[fit.rule.check] - _CLOSE * len(X)]
     kept: list[_Fit] = []
     for fit in sorted(found, key=_order):
@@ -199,7 +104,7 @@ class _Fit:
         # what hardly ever varies may be damage that cancels out
         often = np.minimum(good.mean(axis=0), 1 - good.mean(axis=0)) > _RARE
         self.columns = frozenset(np.flatnonzero(often).tolist()).intersection([*check, *data])
-        totals = units(good[:, data], rule.unit, rule.little and rule.unit == 16, rule.turned)
+        totals = rule.added(good)
         n_units = _n_added(totals, rule.modulus)
         # a constant byte before a sum of 8 bits is no part of it
         parts = moves[check].reshape(-1, min(8, rule.width)).any(axis=1)
