@@ -154,7 +154,8 @@ def test_two_sums_and_columns_that_are_taken():
     X, frame, _ = carried(both, 16, 13)
     names = {d.columns[0]: d.name for d in name_sums(frame.names, X)}
     assert names == {"x40": "sum of bytes, 8 bits", "x48": "sum of nibbles, 8 bits"}
-    (digest,) = name_sums(frame.names, X, taken=range(48, 56))
+    X[:, 48:56] = 0  # columns that are taken
+    (digest,) = name_sums(frame.names, X)
     assert digest.columns[0] == "x40"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from flagstone.algebra import Array
 from flagstone.cli.answering import rule_of
 from flagstone.cli.console import BOTTOM, OK, UsageError, parsed, print_json, rerun_command
 from flagstone.cli.inputs import load_finding, load_protocol
@@ -21,14 +23,10 @@ from flagstone.cli.results import (
 from flagstone.cli.verbs import CaptureOptions, FrameOptions
 from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
-from flagstone.frames.captures import (
-    Capture,
-    MessageType,
-    length_text,
-    message_types,
-)
+from flagstone.frames.captures import Capture, MessageType, length_text, message_types
 from flagstone.frames.captures.line_codes import suggest
 from flagstone.frames.cli.groups import (
+    TellingField,
     group_keys,
     has_digest,
     print_groups,
@@ -105,8 +103,7 @@ class _Asked:
 
     def study(self, capture: Capture) -> tuple[Study, Capture]:
         """Study the frames of one length: the one that was asked for, or the commonest."""
-        lengths = capture.lengths
-        length = self.options.length
+        lengths, length = capture.lengths, self.options.length
         if length is None or length not in lengths:
             length = max(lengths, key=lambda n: (lengths[n], n))
         index = capture.index(length)
@@ -123,9 +120,9 @@ class _Asked:
             chosen.places,
             self.rule,
             Coins(self.seed),
-            solve=_columns("--solve", self.options.solve, rows.shape[1]),
-            cases=_cases(self.options.case, rows.shape[1]),
-            others={n: capture.some(capture.index(n)).rows(n) for n in lengths if n != length},
+            solve=_columns("--solve", self.options.solve, length),
+            cases=_cases(self.options.case, length),
+            others={n: capture.rows(n) for n in lengths if n != length},
             confidence=self._confidence,
             shown=self.options.kept_rows,
             skipped=len(capture) - len(index),
@@ -140,25 +137,28 @@ class _Asked:
                 ),
             },
         )
-        others = {n: count for n, count in lengths.items() if n != length}
+        return found, chosen.noting(*self._notes(capture, index, rows))
+
+    def _notes(self, capture: Capture, index: Sequence[int], rows: Array) -> Iterator[str]:
+        """Say what was left out, and what to try: another length, alignment, or a line code."""
+        others = Counter({n: k for n, k in capture.lengths.items() if n != rows.shape[1]})
         if others:
-            n = sum(others.values())
-            said = f"{counted(n, 'frame')} of other lengths ({length_text(type(lengths)(others))})"
+            n = others.total()
+            said = f"{counted(n, 'frame')} of other lengths ({length_text(others)})"
             if n == 1:  # a digit may be missing
                 kept = set(index)
                 odd = next(place for i, place in enumerate(capture.places) if i not in kept)
                 said += f", {odd},"
-            chosen = chosen.noting(f"{said} not counted here: see --by length, or cut: --truncate")
+            yield f"{said} not counted here: see --by length, or cut: --truncate"
             pattern = None if self.options.sync else capture.shared_pattern()
             if 2 * len(index) < len(capture) and pattern is not None:
-                chosen = chosen.noting(f"{_MISALIGNED}: try --sync {pattern} --truncate")
+                yield f"{_MISALIGNED}: try --sync {pattern} --truncate"
         code = suggest(rows) if not self.options.decode else None
         if code is not None:
             said = f"try --decode {code}, or differential-{code}"
             if self.options.sync:  # what is decoded first has another sync word
                 said = f"write these frames (--as hex > aligned.hex), and {said} on them"
-            chosen = chosen.noting(f"pairs of bits are complementary: {said}")
-        return found, chosen
+            yield f"pairs of bits are complementary: {said}"
 
     def types(self, found: Study) -> list[MessageType]:
         """Return the message types; none where there is no answer to tell them by."""
@@ -205,27 +205,31 @@ def _cases(texts: Sequence[str] | None, n_bits: int) -> list[int]:
 
 
 def _answer(capture: Capture, asked: _Asked) -> int:
-    """Answer for one capture."""
-    options = asked.options
+    """Answer for one capture, and say what tells its frames apart."""
     found, chosen = asked.study(capture)
     types = asked.types(found)
     misaligned = any(note.startswith(_MISALIGNED) for note in chosen.notes)  # bytes mean nothing
-    told = None if has_digest(found) or misaligned else telling_field(chosen, asked.study)
-    field, same = told or (None, False)
-    if field is not None and same:
-        said = f"each value of {field} has another constant in its digest: add --case {field}"
-        chosen = chosen.noting(said)
+    told = None if misaligned else _telling(found, chosen, asked)
+    if told is not None and told.changes_constant:
+        said = f"each value of {told.name} has another constant in its digest: add --case "
+        chosen = chosen.noting(said + told.name)
     elif len(types) > 1:
         parts = same_check(chosen, _told_apart(types), asked.study)
         each = [f"{len(part):,} ({in_bytes(name)})" for name, part in parts.items()]
         if len(parts) > 1:
             said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
             chosen = chosen.noting(said)
-    elif field is not None:
-        chosen = chosen.noting(f"each value of {field} has a digest of its own: add --by {field}")
+    elif told is not None:
+        said = f"each value of {told.name} has a digest of its own: add --by {told.name}"
+        chosen = chosen.noting(said)
     elif not has_digest(found):
         chosen = chosen.noting(_several_senders(chosen))
-    return _tell(found, chosen, types, options)
+    return _tell(found, chosen, types, asked.options)
+
+
+def _telling(found: Study, chosen: Capture, asked: _Asked) -> TellingField | None:
+    """Return the field that tells frames apart; None where all of them have a digest."""
+    return None if has_digest(found) else telling_field(chosen, asked.study)
 
 
 def _several_senders(capture: Capture) -> str:
@@ -294,18 +298,17 @@ def _chosen(found: Study) -> Study:
 def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
     """Return the frames of each type: told apart by bits, or by a field; a check is one type."""
     whole, chosen = asked.study(capture)
-    told = None if has_digest(whole) else telling_field(chosen, asked.study)
-    field, same = told or (None, False)
-    types = asked.types(whole)
-    if same or (field is None and not types):  # one type, maybe with constants for cases
-        return chosen, {"all": chosen}
-    if len(types) < 2 and field is not None:
-        groups = {f"{field} = {value}": index for value, index in chosen.by(field).items()}
-        return chosen, same_check(chosen, groups, asked.study)
-    parts = _told_apart(types)
-    left = {*range(len(chosen))} - {i for index in parts.values() for i in index}
-    note = f"{counted(len(left), 'frame')} of no type left out" if left else ""
-    return chosen.noting(note), same_check(chosen, parts, asked.study)
+    told, types = _telling(whole, chosen, asked), asked.types(whole)
+    if (told is None and not types) or (told is not None and told.changes_constant):
+        return chosen, {"all": chosen}  # one type, maybe with constants for cases
+    if len(types) < 2 and told is not None:
+        values = chosen.by(told.name).items()
+        parts = {f"{told.name} = {value}": index for value, index in values}
+    else:
+        parts = _told_apart(types)
+        left = len(chosen) - len({i for index in parts.values() for i in index})
+        chosen = chosen.noting(f"{counted(left, 'frame')} of no type left out" if left else "")
+    return chosen, same_check(chosen, parts, asked.study)
 
 
 def _told_apart(types: Sequence[MessageType]) -> dict[str, list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,16 +42,23 @@ def has_digest(found: Study) -> bool:
 Studying = Callable[[Capture], tuple[Study, Capture]]
 
 
-def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
+class TellingField(NamedTuple):
+    """A field whose values have digests of their own, or one digest with other constants."""
+
+    name: str
+    changes_constant: bool = False
+
+
+def telling_field(capture: Capture, study: Studying) -> TellingField | None:
     """Return the field whose values have digests of their own, where all frames together have none.
 
     Columns of the file are tried, then bytes and nibbles of the frame; the two most frequent values
-    must have a digest each. Also says whether one digest fits all values with other constants.
+    must have a digest each.
     """
     there = capture.columns[0] if capture.columns else {}
     for name in ("id", "model", "channel"):
         if name in there and _tells(capture, name, study):
-            return name, False
+            return TellingField(name)
     rows = capture.rows(len(capture.frames[0]))[:SAMPLE]
     if (rows != rows[0]).any(axis=0).sum() > MOST_COLUMNS:
         return None
@@ -76,7 +83,7 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
                 searched += 1
                 digests = search(names, rows, cases=field)
                 if any(_fits_all(digest, parts) for digest in digests):
-                    return name, True
+                    return TellingField(name, changes_constant=True)
             if len(parts[0]) <= n_free:
                 tries += len(numbers) <= _FEW_VALUES
                 shown = len(numbers) <= _FEW_VALUES and tries <= _TRIES
@@ -88,7 +95,7 @@ def telling_field(capture: Capture, study: Studying) -> tuple[str, bool] | None:
                     summed += 1
                     shown = any(name_sums(names, part) for part in parts)
             if shown and _tells(capture, name, study):
-                return name, False
+                return TellingField(name)
     return None
 
 
