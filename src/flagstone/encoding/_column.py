@@ -117,6 +117,8 @@ class ColumnEncoder(ABC):
     is_one_hot: ClassVar[bool] = False
     #: Whether entries are frames, of which those of another length are left out.
     holds_frames: ClassVar[bool] = False
+    #: What else may be meant by the entries that it is proposed for.
+    advice: ClassVar[tuple[str | Parameter, ...]] = ()
 
     @staticmethod
     def parse(column: str, text: str) -> ColumnEncoder:
@@ -495,6 +497,7 @@ class Above(ColumnEncoder):
 
     kind = "above"
     usage = "above:3.5 - 1 where the number is greater"
+    advice = ("For equations between numbers: ", Parameter("field", "QQ"), ". ")
 
     def problem(self) -> str | None:
         if len(self.values) == 1 and _is_number(self.values[0]):

@@ -21,7 +21,6 @@ from flagstone.encoding import (
     MARKERS,
     MISSING,
     MOST_CATEGORIES,
-    Above,
     ColumnEncoder,
     Element,
     Levels,
@@ -342,12 +341,10 @@ def _refusal(
     problem = f"does not hold elements of {field}" if first.encoder else "is better left out"
     encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
-    exact: list[str | Parameter] = []
-    if any(isinstance(p.encoder, Above) for p in refused):
-        exact = ["For equations between numbers: ", Parameter("field", "QQ"), ". "]
+    advice = next((p.encoder.advice for p in refused if p.encoder and p.encoder.advice), ())
     return [
         f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. ",
-        *exact,
+        *advice,
         "Proposed: ",
         *([Parameter("encode", encode)] if encode else []),
         *([" "] if encode and columns else []),
