@@ -4,20 +4,16 @@ Values of the core: an encoding is a function of its own text alone, never of th
 two people who publish it encode alike.
 """
 
-from flagstone.encoding._column import (
-    ENCODERS,
-    MARKERS,
+from flagstone.encoding._column import ENCODERS, MARKERS, ColumnEncoder, number_text
+from flagstone.encoding._encoders import (
     MISSING,
     MOST_CATEGORIES,
-    Above,
-    ColumnEncoder,
     Element,
     Hex,
     Levels,
     Mod,
     OneHot,
     grouped_numbers,
-    number_text,
 )
 from flagstone.encoding._encoding import Encoding
 from flagstone.encoding._entries import BadEntry, frame_lengths, is_rational, texts, whole_range
@@ -30,7 +26,6 @@ __all__ = [
     "MARKERS",
     "MISSING",
     "MOST_CATEGORIES",
-    "Above",
     "BadEntry",
     "ColumnEncoder",
     "Element",

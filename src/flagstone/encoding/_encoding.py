@@ -12,7 +12,8 @@ import numpy as np
 
 from flagstone._kernels import kernels
 from flagstone.algebra import Array, BitRows, Field, Rows, as_field
-from flagstone.encoding._column import ColumnEncoder, Element, Levels, number_text
+from flagstone.encoding._column import ColumnEncoder, number_text
+from flagstone.encoding._encoders import Element, Levels
 from flagstone.encoding._entries import BadEntry, texts
 from flagstone.encoding._monomials import Monomials
 from flagstone.errors import FormatError

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from decimal import Decimal
-from fractions import Fraction
-from numbers import Rational
-from typing import Any
 
 import numpy as np
 
-from flagstone.algebra.fields import Array, Field
+from flagstone.algebra.fields import Array
 from flagstone.checks import shown
 from flagstone.exact import exact_floor, exact_integers, exact_rational, is_missing
 from flagstone.notation import FrameProblem, WrittenFrame, one_frame
@@ -53,66 +48,6 @@ def whole_range(values: Array) -> tuple[int, int] | None:
     return (int(values.min()), int(values.max())) if is_whole and len(values) else None
 
 
-def finite_elements(values: Array, field: Field) -> Array:
-    """Return entries that are elements of a finite field already."""
-    order = field.order or 0
-    if values.dtype == bool:
-        return values.astype(field.dtype)
-    if values.dtype.kind == "u" and values.dtype.itemsize == 1:
-        # the common case, kept narrow
-        if values.size and int(values.max()) >= order:
-            refuse(values >= order, values, _not_in(field))
-        return values.astype(field.dtype, copy=False)
-    whole = integers(values, hint=_not_in(field))
-    if values.size and (int(whole.min()) < 0 or int(whole.max()) >= order):
-        refuse((whole < 0) | (whole >= order), values, _not_in(field))
-    return whole.astype(field.dtype)
-
-
-def _not_in(field: Field) -> str:
-    top = "0 or 1" if field.order == 2 else f"0 … {(field.order or 0) - 1}"
-    return f"is not an element of {field.name} ({top})"
-
-
-def rationals(values: Array, exact: bool) -> Array:
-    """Return numbers as fractions; binary floats by their shortest decimal form, or refused."""
-    out = np.empty(len(values), dtype=object)
-    # a float of 32 bits has a shorter form than the float of 64 bits that tolist makes of it
-    cells = list(values) if values.dtype.kind == "f" else values.tolist()
-    for index, value in enumerate(cells):
-        if is_missing(value) or value == "":
-            raise BadEntry(index, IS_MISSING)
-        try:
-            is_float = isinstance(value, (float, np.floating))
-            if exact and is_float and not _is_whole(value):
-                raise ValueError(
-                    "is a binary float: store decimals as text or decimals, or whole cents"
-                )
-            as_text = is_float or isinstance(value, (str, Decimal))
-            out[index] = exact_rational(str(value)) if as_text else Fraction(value)
-        except (ValueError, TypeError, OverflowError) as error:
-            problem = str(error) if isinstance(error, ValueError) else "is not a number"
-            raise BadEntry(index, f"{shown(value)} {problem}") from None
-    return out
-
-
-def are_rational(values: Array) -> bool:
-    """Say whether every entry is a number that can be read exactly."""
-    if values.dtype.kind == "f":
-        return bool(np.isfinite(values).all())
-    return values.dtype.kind in "ui" or all(map(_is_rational, values.tolist()))
-
-
-def _is_rational(value: Any) -> bool:
-    if isinstance(value, (float, np.floating)):
-        return math.isfinite(value)
-    return (
-        is_rational(str(value))
-        if isinstance(value, (str, Decimal))
-        else isinstance(value, Rational)
-    )
-
-
 def is_rational(text: str) -> bool:
     """Say whether a text is a number that can be read exactly."""
     try:
@@ -120,11 +55,6 @@ def is_rational(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_whole(value: Any) -> bool:
-    """Say whether a float is a whole number that no other one is rounded to."""
-    return bool(abs(value) < 2.0**53 and value == math.floor(value))
 
 
 def integers(values: Array, hint: str = "is not a whole number") -> Array:
@@ -147,34 +77,6 @@ def integers(values: Array, hint: str = "is not a whole number") -> Array:
             raise BadEntry(index, f"{shown(value)} {hint}")
         found.append(whole)
     return exact_integers(found)
-
-
-def above(values: Array, bound: str) -> Array:
-    """Compare integers with the bound as it is written, and floats with the nearest float."""
-    exact = exact_rational(bound)
-    near = float(exact)
-    if values.dtype.kind in "iu":
-        return np.asarray(values > math.floor(exact))
-    if values.dtype.kind in "bf":
-        refuse(np.isnan(values), values, "is not a number")
-        return np.asarray(values > near)
-    found = []
-    for index, value in enumerate(values.tolist()):
-        try:
-            number = value
-            if isinstance(value, Decimal) or (isinstance(value, str) and past_floats(bound)):
-                number = exact_rational(str(value))
-            if isinstance(number, bool) or is_missing(number):
-                raise TypeError
-            found.append(number > (exact if isinstance(number, Rational) else near))
-        except (TypeError, ValueError):
-            raise BadEntry(index, f"{shown(value)} is not a number") from None
-    return np.array(found, dtype=bool)
-
-
-def past_floats(bound: str) -> bool:
-    """Say whether whole numbers near a bound would be equal as floats."""
-    return abs(exact_rational(bound)) >= 2**52
 
 
 def frame_lengths(values: Array) -> Counter[int]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.algebra import Array, Field, Subspace
-from flagstone.encoding._column import ColumnEncoder, OneHot
+from flagstone.encoding._column import ColumnEncoder
+from flagstone.encoding._encoders import OneHot
 from flagstone.encoding._encoding import Encoding
 
 if TYPE_CHECKING:
