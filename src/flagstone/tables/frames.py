@@ -240,7 +240,6 @@ class FrameReader(Reader):
 
     def _with_care(self, texts: Iterable[tuple[int, bytes]]) -> tuple[Words, Array, int]:
         """Parse numbered lines one by one: (packed rows, line of each row, rows skipped)."""
-        packed: list[Words] = []
         kept: list[bytes] = []
         numbers: list[int] = []
         skipped = 0
@@ -253,27 +252,28 @@ class FrameReader(Reader):
                 if frame.n_bits == self.n_bits:
                     kept.append(frame.digits)
                     numbers.append(number)
-                    if len(kept) * self.n_bits >= _UNPACKED:
-                        packed.append(self._packed(kept))
-                        kept = []
                 elif self.length is not None:
                     skipped += 1
                 else:
                     self._refuse_length(number, frame.n_bits)
-        words = np.concatenate([*packed, self._packed(kept)])
-        return words, np.array(numbers, dtype=np.int64), skipped
-
-    def _packed(self, digits: Sequence[bytes]) -> Words:
-        return pack(digit_bits(digits, self.n_bits, self.notation)).words
+        packed = [
+            pack(digit_bits(kept[piece], self.n_bits, self.notation)).words
+            for piece in self._pieces(len(kept))
+        ]
+        return np.concatenate(packed), np.array(numbers, dtype=np.int64), skipped
 
     def _arranged(self, rows: BitRows, chosen: Array | None) -> BitRows:
         """Return the chosen bits of rows in the order asked for, few rows at a time."""
-        step = max(1, _UNPACKED // self.n_bits)
         parts = []
-        for first in range(0, max(1, len(rows)), step):
-            bits = reorder(rows[first : first + step].unpack(), self.bit_order)
+        for piece in self._pieces(len(rows)):
+            bits = reorder(rows[piece].unpack(), self.bit_order)
             parts.append(pack(bits if chosen is None else bits[:, chosen]))
         return BitRows.trusted(np.concatenate([part.words for part in parts]), parts[0].dim)
+
+    def _pieces(self, n_rows: int) -> list[slice]:
+        """Cut rows, of which there may be none, so that the bits of a piece fit into memory."""
+        step = max(1, _UNPACKED // self.n_bits)
+        return [slice(first, first + step) for first in range(0, max(1, n_rows), step)]
 
     def _refuse(self, number: int, line: bytes, problem: FrameProblem) -> NoReturn:
         if _PARTED.search(line.strip()):
