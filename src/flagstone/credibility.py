@@ -71,29 +71,30 @@ class Credibility:
     @property
     def is_unmeasured(self) -> bool:
         """Whether there was no second pass over the rows, and one would say more."""
-        g = self._promises
-        if g is None or g.certified.span is None:
+        g, counted = self._promises, self._finding.rows.uncovered is not None
+        if g is None or not self._spans_most:
             return False
         # rows that were counted by weights are measured, but cannot be certified
-        if self._finding.rows.uncovered is not None and not g.setup.sorted_rows:
-            return False
-        return g.is_unmeasured and g.certified.span < MOST_OUTSIDE
+        return g.is_unmeasured and (not counted or g.setup.sorted_rows)
+
+    @property
+    def _spans_most(self) -> bool:
+        """Whether most future rows are certified to lie in the span of these rows."""
+        g = self._promises
+        return g is not None and g.certified.span is not None and g.certified.span < MOST_OUTSIDE
 
     @property
     def held_by_all(self) -> int:
         """How many equations hold in all rows, and in most future rows."""
-        g, finding = self._promises, self._finding
-        if g is None or g.certified.span is None or g.certified.span >= MOST_OUTSIDE:
+        stairs = self._finding.stairs
+        if not self._spans_most or not isinstance(self._finding.answer, Constraints):
             return 0
-        return g.setup.dim - finding.stairs.rank if isinstance(finding.answer, Constraints) else 0
+        return stairs.ambient_dim - stairs.rank
 
     @property
     def too_few(self) -> bool:
         """Whether there are too few rows to support any answer, with or without a certificate."""
-        g = self._promises
-        return self.support == "none" and (
-            g is None or g.certified.span is None or g.certified.span >= MOST_OUTSIDE
-        )
+        return self.support == "none" and not self._spans_most
 
     @property
     def has_few_rows(self) -> bool:

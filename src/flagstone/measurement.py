@@ -11,11 +11,20 @@ import numpy as np
 
 from flagstone import text
 from flagstone.algebra import Array, Rows, Subspace, chunks
+from flagstone.disk import check_fields
 from flagstone.errors import BottomError, FormatError, InputError
 
 if TYPE_CHECKING:
     from flagstone.finding import Finding
     from flagstone.second_pass import SecondPass
+
+#: What the JSON form of a measurement holds.
+_FIELDS = {
+    **dict.fromkeys(("read", "skipped"), int),
+    **dict.fromkeys(("uncovered", "misfits"), int | None),
+    **dict.fromkeys(("places", "values"), list),
+    "levels": list | None,
+}
 
 
 @dataclass(frozen=True)
@@ -98,20 +107,11 @@ class Measurement:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measurement:
         """The inverse of :meth:`to_dict`."""
-        places = tuple(
-            (str(file), int(row), None if line is None else int(line))
-            for file, row, line in data["places"]
-        )
-        uncovered, misfits, levels = data["uncovered"], data["misfits"], data["levels"]
-        found = cls(
-            int(data["read"]),
-            None if uncovered is None else int(uncovered),
-            None if misfits is None else int(misfits),
-            int(data["skipped"]),
-            places,
-            tuple(map(str, data["values"])),
-            None if levels is None else tuple(int(count) for count in levels),
-        )
+        check_fields(data, _FIELDS)
+        places = [(str(file), int(row), line and int(line)) for file, row, line in data["places"]]
+        levels = None if data["levels"] is None else tuple(map(int, data["levels"]))
+        lists = {"places": tuple(places), "values": tuple(map(str, data["values"]))}
+        found = cls(**{**data, **lists, "levels": levels})
         parts = (found.uncovered or 0, found.misfits or 0)
         if min(*parts, found.skipped) < 0 or max(parts) > found.read:
             raise FormatError("rows cannot be fewer than none, nor parts of them more than all")
