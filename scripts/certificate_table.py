@@ -75,7 +75,7 @@ def certify(rows: BitRows, window: Window) -> tuple[Certificate, float]:
     certifier.update(rows[k:])
     seconds = time.process_time() - begin
     plan = certifier.plan
-    heaviest = max(range(len(plan.parts)), key=lambda i: plan.parts[i].weight)
+    heaviest = plan.weights.index(max(plan.weights))
     return certifier.certificate(plan.spaces.subspace(heaviest)), seconds
 
 

@@ -202,7 +202,7 @@ def test_a_pilot_that_shows_nothing_makes_an_empty_plan():
         Flag(3).update(np.zeros((10, 3), dtype=int)), 100, Window("index", 1, 9)
     )
     outcome = certifier.update([[1, 0, 0]] * 90).certificate()
-    assert certifier.plan.parts == ()
+    assert certifier.plan.weights == ()
     assert outcome.rho is None
 
 

@@ -12,7 +12,7 @@ from flagstone.algebra.fields import as_field
 from flagstone.algebra.flag import Flag
 from flagstone.certificates import Certifier
 from flagstone.certificates.pieces import Cut, Cutter
-from flagstone.certificates.plan import CertificatePlan, SpacePlan
+from flagstone.certificates.plan import CertificatePlan
 from flagstone.certificates.spaces import NestedSpaces
 from flagstone.errors import InputError
 from flagstone.guarantees import Window
@@ -22,17 +22,17 @@ from tests.strategies import ORDERS, samples, table
 def planned(flag, n_rows=1000):
     """A plan that looks at every space of a flag, in short pieces."""
     dims = sorted({level.dim for level in flag.levels()})
-    parts = tuple(
-        SpacePlan(
-            r,
-            1 / len(dims),
-            Cut(True, r, 2 * r + 1, 1.5 * r, 2, (0.3, 0.1)),
-            Cut(False, flag.dim - r, 1, 2.0, 5, (0.3, 0.1)) if r < flag.dim else None,
-        )
-        for r in dims
+    return CertificatePlan(
+        n_rows,
+        flag.n_rows,
+        Window("index", 1, 10),
+        NestedSpaces.of_flag(flag, dims),
+        weights=(1 / len(dims),) * len(dims) if dims else (),
+        inside=tuple(Cut(True, r, 2 * r + 1, 1.5 * r, 2, (0.3, 0.1)) for r in dims),
+        outside=tuple(
+            Cut(False, flag.dim - r, 1, 2.0, 5, (0.3, 0.1)) if r < flag.dim else None for r in dims
+        ),
     )
-    spaces = NestedSpaces.of_flag(flag, dims)
-    return CertificatePlan(n_rows, flag.n_rows, Window("index", 1, 10), spaces, parts)
 
 
 @st.composite
@@ -45,7 +45,7 @@ def plans_and_rows(draw, order, **sizes):
 
 
 def everything(certifier):
-    n = len(certifier.plan.parts)
+    n = len(certifier.plan.weights)
     pieces = [certifier.outcomes(i, side) for i in range(n) for side in ("inside", "outside")]
     return certifier.n_rows, certifier.counts.tolist(), pieces
 
@@ -122,15 +122,15 @@ def test_counts_and_pieces_are_those_of_each_space_alone(order, data):
     certifier = Certifier(plan).update(X)
     coordinates = plan.spaces.coordinates(field.rows(X))
     first = plan.spaces.first_space(coordinates)
-    assert certifier.counts.tolist() == np.bincount(first, minlength=len(plan.parts) + 2).tolist()
-    for i, part in enumerate(plan.parts):
+    assert certifier.counts.tolist() == np.bincount(first, minlength=len(plan.weights) + 2).tolist()
+    for i, (inside, outside) in enumerate(zip(plan.inside, plan.outside, strict=True)):
         ticks = np.flatnonzero(first <= i + 1)
-        inner = Cutter(field, part.inside)
+        inner = Cutter(field, inside)
         inner.update(plan.spaces.inside(coordinates[ticks], i), ticks, len(rows))
         assert certifier.outcomes(i, "inside") == inner.outcomes
-        if part.outside is not None:
+        if outside is not None:
             ticks = np.flatnonzero(first > i + 1)
-            outer = Cutter(field, part.outside)
+            outer = Cutter(field, outside)
             outer.update(plan.spaces.outside(coordinates[ticks], i), ticks, len(rows))
             assert certifier.outcomes(i, "outside") == outer.outcomes
 
@@ -194,7 +194,7 @@ def test_merging_adds_up_and_survives_pickling(order, data):
     assert both.n_rows == len(X)
     assert both.n_runs == first.n_runs + second.n_runs
     assert both.counts.tolist() == (first.counts + second.counts).tolist()
-    for i in range(len(plan.parts)):
+    for i in range(len(plan.weights)):
         for side in ("inside", "outside"):
             total = first.outcomes(i, side) + second.outcomes(i, side)
             assert both.outcomes(i, side) == total

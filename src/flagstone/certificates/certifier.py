@@ -71,11 +71,9 @@ class Certifier:
         share = check_share("confidence", confidence)
         self.plan, self.confidence, self._failure = plan, float(share), float(1 - share)
         self.n_rows = self.n_runs = self._in_run = 0
-        self.counts: Array = np.zeros(len(plan.parts) + 2, dtype=np.int64)
+        self.counts: Array = np.zeros(len(plan.weights) + 2, dtype=np.int64)
         # by the number of a space and the side of it
-        cuts = {(i, side): getattr(p, side) for i, p in enumerate(plan.parts) for side in _SIDES}
-        self._cuts: dict[tuple[int, str], Cut] = {key: cut for key, cut in cuts.items() if cut}
-        self._before = {key: Outcomes() for key in cuts}
+        self._before = {(i, side): Outcomes() for i in range(len(plan.weights)) for side in _SIDES}
         self._run: dict[tuple[int, str], Cutter] = {}  # empty before the first row of a run
         self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
@@ -113,17 +111,22 @@ class Certifier:
 
     def _next_run(self) -> dict[tuple[int, str], Cutter]:
         """The cutters, as copies: an interrupt must not leave half an update."""
-        field = self.plan.spaces.field
         if self._run:
             return {key: cutter.copy() for key, cutter in self._run.items()}
-        return {key: Cutter(field, cut) for key, cut in self._cuts.items()}
+        field, cuts = self.plan.spaces.field, (self.plan.inside, self.plan.outside)
+        return {
+            (i, side): Cutter(field, cut)
+            for side, each in zip(_SIDES, cuts, strict=True)
+            for i, cut in enumerate(each)
+            if cut is not None
+        }
 
     def _take(self, rows: Rows, run: dict[tuple[int, str], Cutter]) -> Array:
         spaces, n = self.plan.spaces, len(rows)
         coordinates = spaces.coordinates(rows)
         first = spaces.first_space(coordinates)
         held = [n - int(np.count_nonzero(first))]  # how many rows lie in {0}, U_1, U_2, …
-        for i in range(len(self.plan.parts)):
+        for i in range(len(self.plan.weights)):
             inside = first <= i + 1
             ticks = np.flatnonzero(inside)
             if inner := run.get((i, "inside")):
@@ -208,8 +211,7 @@ class Certifier:
     @property
     def piece_rows(self) -> int:
         """Rows that the shortest kind of piece may take; no piece reaches over the end of a run."""
-        parts = self.plan.parts
-        return min((part.inside.longest for part in parts), default=0)
+        return min((cut.longest for cut in self.plan.inside), default=0)
 
     def empty(self) -> Certifier:
         """Return a certifier of the same plan that has seen no rows: for those of another run."""
@@ -269,30 +271,32 @@ class Certifier:
         # For the heavy rule U must be heavy at t_max, by sets past those that others can have.
         past = 0 if window.whole else window.start
         spaces = [CertifiedSpace.zero()]
-        for i, part in enumerate(plan.parts):
-            inner = self._evidence(i, "inside", factor)
+        for i, (dim, inner_cut, outer_cut) in enumerate(
+            zip(plan.spaces.dims, plan.inside, plan.outside, strict=True)
+        ):
+            inner = self._evidence(i, inner_cut, factor)
+            outer = None if outer_cut is None else self._evidence(i, outer_cut, factor)
             rows, eps = int(counts[i + 2 :].sum()), 0.0
-            if part.dim < plan.spaces.dim:
-                delta = self._failure * part.weight * _BEYOND
+            if dim < plan.spaces.dim:
+                delta = self._failure * plan.weights[i] * _BEYOND
                 eps = share_at_most(rows, int(counts.sum()), delta)
-            outer = None if part.outside is None else self._evidence(i, "outside", factor)
-            sets, covered = SetsOutside(m, eps, outer, runs), m - runs * (part.inside.longest - 1)
+            sets, covered = SetsOutside(m, eps, outer, runs), m - runs * (inner_cut.longest - 1)
             ends = [t + past for t in (math.ceil(window.t_max), *asked)]
             inside = [(inner.bound(beta, covered) or 0, beta) for beta in betas]
             inside += [(t, inner.beyond(t, covered)) for t in ends]
             outside = [(sets.bound(beta), beta) for beta in betas]
             outside += [(t - 1, sets.beyond(t - 1)) for t in (window.t_min, *asked)]
-            spaces.append(CertifiedSpace(part.dim, tuple(inside), tuple(outside), eps))
+            spaces.append(CertifiedSpace(dim, tuple(inside), tuple(outside), eps))
         spaces.append(CertifiedSpace.full(plan.spaces.dim))
         shared, each = self._failure * _BETWEEN, runs * plan.spaces.dim
         return Claims(m, tuple(spaces), counts.tolist(), shared, each, merged=runs > 1)
 
-    def _evidence(self, i: int, side: str, factor: float) -> Evidence:
+    def _evidence(self, i: int, cut: Cut, factor: float) -> Evidence:
         """What the pieces on one side of a space prove, each counted ``factor`` times."""
-        part, pieces = self.plan.parts[i], self.outcomes(i, side)
-        failure = self._failure * part.weight * (_INSIDE if side == "inside" else _OUTSIDE)
-        seen = {piece: times * factor for piece, times in pieces.items()}
-        return Evidence(getattr(part, side), seen, failure, math.sqrt(self.plan.stride))
+        side, part = ("inside", _INSIDE) if cut.inside else ("outside", _OUTSIDE)
+        seen = {piece: times * factor for piece, times in self.outcomes(i, side).items()}
+        failure = self._failure * self.plan.weights[i] * part
+        return Evidence(cut, seen, failure, math.sqrt(self.plan.stride))
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:
         """Try more and more rows that look like these, then narrow down."""

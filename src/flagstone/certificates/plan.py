@@ -36,29 +36,22 @@ def pilot_rows(n_rows: int) -> int:
 
 
 @dataclass(frozen=True)
-class SpacePlan:
-    """One space: its dimension, its part of δ, and how pieces are cut on its two sides."""
-
-    dim: int
-    weight: float
-    inside: Cut
-    outside: Cut | None
-
-
-@dataclass(frozen=True)
 class CertificatePlan:
     """Everything that is fixed before the certifying rows are seen.
 
-    ``spaces`` are the pilot's spaces that matter for the window, the smallest first; ``parts`` says
-    how pieces are cut around each. To save time every ``stride``-th stretch of the certifying rows
-    is looked at.
+    ``spaces`` are the pilot's spaces that matter for the window, the smallest first. Each has a
+    part of δ, its weight, and a rule by which pieces are cut ``inside`` it and ``outside`` (None in
+    codimension one or less: there every row outside makes a set of its own). To save time every
+    ``stride``-th stretch of the certifying rows is looked at.
     """
 
     n_rows: int
     n_pilot: int
     window: Window
     spaces: NestedSpaces
-    parts: tuple[SpacePlan, ...]
+    weights: tuple[float, ...]
+    inside: tuple[Cut, ...]
+    outside: tuple[Cut | None, ...]
     stride: int = 1
 
     @classmethod
@@ -79,14 +72,19 @@ class CertificatePlan:
         dims, weights = _chosen(counts, factor, window)
         least = min((int(counts[r - 1]) for r in dims), default=0)
         stride = max(1, int(factor * least / _ENOUGH))
-        parts = []
-        for r, weight in zip(dims, weights, strict=True):
-            inside, outside = _cut(pilot, r, factor, stride, inside=True), None
-            if r < pilot.dim - 1:  # in codimension one every row outside makes a set of its own
-                outside = _cut(pilot, r, factor, stride, inside=False)
-            parts.append(SpacePlan(r, weight, inside, outside))
-        spaces = NestedSpaces.of_flag(pilot, dims)
-        return cls(n_rows, pilot.n_rows, window, spaces, tuple(parts), stride)
+        return cls(
+            n_rows,
+            pilot.n_rows,
+            window,
+            NestedSpaces.of_flag(pilot, dims),
+            tuple(weights),
+            inside=tuple(_cut(pilot, r, factor, stride, inside=True) for r in dims),
+            outside=tuple(
+                _cut(pilot, r, factor, stride, inside=False) if r < pilot.dim - 1 else None
+                for r in dims
+            ),
+            stride=stride,
+        )
 
 
 def _chosen(counts: Array, factor: float, window: Window) -> tuple[list[int], list[float]]:

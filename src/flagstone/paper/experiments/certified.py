@@ -184,8 +184,8 @@ def _pilot_reused(case: Case, rows: Array, confidence: float) -> Certifier:
 def _delta_not_shared(case: Case, rows: Array, confidence: float) -> Certifier:
     """Every space has all of δ for its share of rows outside, which gets a quarter of its part."""
     certifier = certifier_of(case, rows, confidence)
-    parts = tuple(replace(part, weight=4.0) for part in certifier.plan.parts)
-    certifier.plan = replace(certifier.plan, parts=parts)
+    plan = certifier.plan
+    certifier.plan = replace(plan, weights=(4.0,) * len(plan.weights))
     return certifier
 
 
@@ -198,11 +198,11 @@ class _BlocksOfAllRows(Certifier):
     def of(cls, case: Case, rows: Array, confidence: float) -> Certifier:
         k, longest = pilot_rows(len(rows)), 4 * rows.shape[1]
         plan = _planned(case, rows[:k], confidence).plan
-        parts = [replace(p, inside=replace(p.inside, credit=longest, most=1)) for p in plan.parts]
-        certifier = cls(replace(plan, parts=tuple(parts)), confidence)
+        cuts = tuple(replace(cut, credit=longest, most=1) for cut in plan.inside)
+        certifier = cls(replace(plan, inside=cuts), confidence)
         bits = 1 << np.arange(rows.shape[1])
         words = (rows[k:] @ bits).tolist()
-        spaces = [plan.spaces.subspace(i).basis @ bits for i in range(len(parts))]
+        spaces = [plan.spaces.subspace(i).basis @ bits for i in range(len(cuts))]
         certifier.blocks = [_until_held(words, wanted.tolist(), longest) for wanted in spaces]
         return certifier.update(rows[k:])
 
