@@ -16,7 +16,14 @@ from flagstone.encoding._encoders import (
     grouped_numbers,
 )
 from flagstone.encoding._encoding import Encoding
-from flagstone.encoding._entries import BadEntry, frame_lengths, is_rational, texts, whole_range
+from flagstone.encoding._entries import (
+    BadEntry,
+    frame_lengths,
+    is_rational,
+    texts,
+    whole_floats,
+    whole_range,
+)
 from flagstone.encoding._monomials import Monomials
 from flagstone.encoding._news import News, news
 from flagstone.encoding._words import cells, constant_text, worded, worded_rule
@@ -44,6 +51,7 @@ __all__ = [
     "news",
     "number_text",
     "texts",
+    "whole_floats",
     "whole_range",
     "worded",
     "worded_rule",

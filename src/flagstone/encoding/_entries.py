@@ -57,16 +57,20 @@ def is_rational(text: str) -> bool:
     return True
 
 
+def whole_floats(values: Array) -> Array:
+    """Say of each float whether it is a whole number that no other one is rounded to."""
+    with np.errstate(invalid="ignore"):
+        small = np.abs(values.astype(np.promote_types(values.dtype, np.float64))) < 2.0**53
+        return np.asarray((np.floor(values) == values) & small)
+
+
 def integers(values: Array, hint: str = "is not a whole number") -> Array:
     """Return entries that are whole numbers as integers."""
     kind = values.dtype.kind
     if kind in "bui":
         return values
     if kind == "f":
-        with np.errstate(invalid="ignore"):
-            small = np.abs(values.astype(np.promote_types(values.dtype, np.float64))) < 2.0**53
-            whole = np.isfinite(values) & (np.floor(values) == values) & small
-        refuse(~whole, values, hint)
+        refuse(~whole_floats(values), values, hint)
         return values.astype(np.int64)
     found = []
     for index, value in enumerate(values.tolist()):

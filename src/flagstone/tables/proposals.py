@@ -28,6 +28,7 @@ from flagstone.encoding import (
     grouped_numbers,
     is_rational,
     texts,
+    whole_floats,
     whole_range,
 )
 from flagstone.errors import InputError, InputWarning, Parameter
@@ -216,10 +217,9 @@ def _whole_floats(values: Array) -> Array:
     """Return floats that are all whole numbers as integers, other values as they are."""
     if values.dtype.kind != "f" or not len(values):
         return values
-    values = values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
-    exact = np.isfinite(values) & (np.abs(values) < 2.0**53)
-    is_whole = exact.all() and (np.floor(values) == values).all()
-    return values.astype(np.int64) if is_whole else values
+    if whole_floats(values).all():
+        return values.astype(np.int64)
+    return values.astype(np.promote_types(values.dtype, np.float64))  # half floats end early
 
 
 def _binary_float(values: Array) -> str | None:
@@ -262,8 +262,7 @@ def typed(values: Array, field: Field) -> Array:
     except ValueError:
         return values
     # 1e3 is no whole number to the readers: where nothing is fractional, it stays text
-    whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < 2.0**53)
-    return values if whole.all() else numbers
+    return values if whole_floats(numbers).all() else numbers
 
 
 def accepted(
