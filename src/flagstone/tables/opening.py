@@ -6,8 +6,9 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from flagstone.errors import CaptureError, FormatError, InputError, Parameter
 from flagstone.tables.batches import MOST_COLUMNS, Reader
@@ -15,29 +16,43 @@ from flagstone.tables.files import COMPRESSED, Location, RemoteFile, expand
 from flagstone.tables.table import Table
 from flagstone.wording import closest
 
-#: The reader of each format, and how its files are called. Its module is imported when a file is
-#: opened: to load Arrow takes longer than to read a small file.
-_READERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "csv": ("delimited:DelimitedReader", (".csv",)),
-    "tsv": ("delimited:DelimitedReader", (".tsv", ".tab")),
-    "parquet": ("columnar:ParquetReader", (".parquet", ".pq")),
-    "arrow": ("columnar:ArrowReader", (".arrow", ".feather", ".ipc", ".arrows")),
-    "npy": ("arrays:NpyReader", (".npy",)),
-    "npz": ("arrays:NpzReader", (".npz",)),
-    "jsonl": ("jsonlines:JsonLinesReader", (".jsonl", ".ndjson")),
-    "hex": ("frames:FrameReader", (".hex",)),
-    "bits": ("frames:FrameReader", (".bits",)),
+
+class Format(NamedTuple):
+    """How files of a format are called, and their reader, with its options and their defaults.
+
+    Its module is imported when a file is opened: to load Arrow takes longer than to read a small
+    file.
+    """
+
+    reader: str
+    suffixes: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+
+
+_READERS = {
+    "csv": Format("delimited:DelimitedReader", (".csv",), {"delimiter": ",", "header": None}),
+    "tsv": Format(
+        "delimited:DelimitedReader", (".tsv", ".tab"), {"delimiter": "\t", "header": None}
+    ),
+    "parquet": Format("columnar:ParquetReader", (".parquet", ".pq")),
+    "arrow": Format("columnar:ArrowReader", (".arrow", ".feather", ".ipc", ".arrows")),
+    "npy": Format("arrays:NpyReader", (".npy",)),
+    "npz": Format("arrays:NpzReader", (".npz",)),
+    "jsonl": Format("jsonlines:JsonLinesReader", (".jsonl", ".ndjson")),
+    "hex": Format(
+        "frames:FrameReader", (".hex",), {"notation": "hex", "bit_order": "msb", "length": None}
+    ),
+    "bits": Format(
+        "frames:FrameReader", (".bits",), {"notation": "bits", "bit_order": "msb", "length": None}
+    ),
 }
-FORMATS = {name: suffixes for name, (_, suffixes) in _READERS.items()}
+FORMATS = {name: known.suffixes for name, known in _READERS.items()}
 BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
-_TEXT, _FRAMES = ("csv", "tsv"), ("hex", "bits")
 #: The formats that each option is for.
 APPLIES = {
-    "delimiter": _TEXT,
-    "header": _TEXT,
-    "bit_order": _FRAMES,
-    "length": _FRAMES,
+    option: tuple(name for name, known in _READERS.items() if option in known.options)
+    for option in ("delimiter", "header", "bit_order", "length")
 }
 #: What the value of an option must be.
 _MUST: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -139,24 +154,16 @@ def open_table(
             Parameter("format"),
             f" must be one of {', '.join(FORMATS)}, got {format!r}{closest(format, FORMATS)}",
         )
-    options = {
-        "delimiter": delimiter,
-        "header": header,
-        "bit_order": bit_order,
-        "length": length,
-    }
-    formats = [(path, format or _format(path)) for path in expand(sources, filesystem)]
-    check_reading(options, [name for _, name in formats])
-
-    def opened(found: tuple[Location, str]) -> Reader:
-        return _reader(*found, options, max_columns)
-
-    if isinstance(formats[0][0], RemoteFile):  # to open a file elsewhere is mostly to wait
+    options = {"delimiter": delimiter, "header": header, "bit_order": bit_order, "length": length}
+    given = {name: value for name, value in options.items() if value is not None}
+    paths = expand(sources, filesystem)
+    formats = [format or _format(path) for path in paths]
+    check_reading(given, formats)
+    opened = partial(_reader, given=given, max_columns=max_columns)
+    if isinstance(paths[0], RemoteFile):  # to open a file elsewhere is mostly to wait
         with ThreadPoolExecutor(16) as pool:
-            readers = list(pool.map(opened, formats))
-    else:
-        readers = list(map(opened, formats))
-    return Table(readers)
+            return Table(list(pool.map(opened, paths, formats)))
+    return Table(list(map(opened, paths, formats)))
 
 
 def _format(path: Location) -> str:
@@ -180,30 +187,29 @@ def _looks_like(path: Location) -> str | None:
     for notation in ("hex",) if cells else ("bits", "hex"):
         with contextlib.suppress(InputError, FormatError, OSError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _reader(path, notation, dict.fromkeys(APPLIES), MOST_COLUMNS)
+            _reader(path, notation)
             return notation
     return None
 
 
-def _reader(path: Location, format: str, options: Mapping[str, Any], most: int) -> Reader:
+def _reader(
+    path: Location, format: str, given: Mapping[str, Any] = {}, max_columns: int = MOST_COLUMNS
+) -> Reader:
     try:
         with path.open("rb"):
             pass
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    module, _, name = _READERS[format][0].partition(":")
+    known = _READERS[format]
+    module, _, name = known.reader.partition(":")
     make = getattr(import_module(f"flagstone.tables.{module}"), name)
-    given: dict[str, Any] = {k: v for k, v in options.items() if format in APPLIES[k]}
-    if format in _FRAMES:
-        given |= {"notation": format, "bit_order": given["bit_order"] or "msb"}
-    usual = {"csv": ",", "tsv": "\t"}.get(format)
-    if usual is not None:
-        given["delimiter"] = given["delimiter"] or usual
-    reader: Reader = make(path, **given, max_columns=most)
-    if usual is None:
+    options = {option: given.get(option, usual) for option, usual in known.options.items()}
+    reader: Reader = make(path, **options, max_columns=max_columns)
+    usual = known.options.get("delimiter")
+    if usual is None or "delimiter" in given or len(reader.columns) > 1:
         return reader
     other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)
-    if options["delimiter"] is None and len(reader.columns) == 1 and other is not None:
+    if other is not None:
         raise InputError(
             f"{path}: its only column is called {reader.columns[0]!r}; if {other!r} separates the "
             "cells, give ",
