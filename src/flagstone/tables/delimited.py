@@ -22,6 +22,8 @@ from flagstone.tables.arrow_columns import as_numpy
 from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
 from flagstone.tables.files import line_blocks, lines
 
+#: What Arrow raises for text that it does not take.
+_REFUSALS = (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 #: Blank lines before the first one that is not: a small compressed file may hold any number.
 _MOST_BLANK = 1_000_000
@@ -101,6 +103,10 @@ class DelimitedReader(Reader):
             lines = _lines_of_rows(block, range(first_line, line), row - first)
             yield Batch(values, first, lines, (after, line, row), done)
 
+    def _data_offset(self) -> int:
+        """Return where the rows begin: after the line of column names, if there is one."""
+        return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
+
     def _digits(self, block: bytes, asked: Request) -> Array | None:
         """Read a block in which every cell is one digit at once; None if it is another.
 
@@ -129,41 +135,34 @@ class DelimitedReader(Reader):
 
     def _columns(self, block: bytes, asked: Request) -> list[Array] | None:
         """Read a block of lines by Arrow; None if all are blank."""
-        found = self._parse(block, asked)
-        if found is None:
-            return None
-        return [
-            _whole_numbers(found.column(i))
-            if asked.kinds.get(c) == "integer" and str(found.column(i).type) == "string"
-            else as_numpy(found.column(i), self, c)
-            for i, c in enumerate(asked.columns)
-        ]
-
-    def _data_offset(self) -> int:
-        """Return where the rows begin: after the line of column names, if there is one."""
-        return sum(map(len, itertools.islice(lines(self.path), self._header_line)))
-
-    def _parse(self, block: bytes, asked: Request) -> Any:
-        """Return the record batch of some whole lines; None if all are blank."""
         if block.count(b"\r") > block.count(b"\r\n"):
             self._check_carriage_returns(block, asked)
         try:
-            return self._read(block, asked)
-        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
-            if "Empty CSV" in str(error):
-                return None
-            problem = error
-        # whole numbers written as 1.0 or +1 are none to Arrow: read them as text
-        relaxed = {c: kind.replace("integer", "text") for c, kind in asked.kinds.items()}
+            found = self._read(block, asked)
+        except _REFUSALS as problem:
+            return None if "Empty CSV" in str(problem) else self._with_care(block, asked, problem)
+        if found is None:
+            return None
+        return [as_numpy(found.column(i), self, c) for i, c in enumerate(asked.columns)]
+
+    def _with_care(self, block: bytes, asked: Request, problem: Exception) -> list[Array]:
+        """Read whole numbers as text: 1.0 or +1 is none to Arrow, which told this problem."""
+        whole = [c for c in asked.columns if asked.kinds.get(c) == "integer"]
+        kinds = {**asked.kinds, **dict.fromkeys(whole, "text")}
         try:
-            found = self._read(block, asked._replace(kinds=relaxed))
-        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError):
+            found = self._read(block, asked._replace(kinds=kinds))
+        except _REFUSALS:
             self._explain(asked, problem)
-        whole = [i for i, c in enumerate(asked.columns) if asked.kinds.get(c) == "integer"]
-        cells = (cell for i in whole for cell in found.column(i).to_pylist())
-        if any(_cell_problem(cell, "integer", asked.gaps) for cell in cells):
-            self._explain(asked, problem)
-        return found
+        columns = {c: as_numpy(found.column(i), self, c) for i, c in enumerate(asked.columns)}
+        for c in whole:
+            cells = columns[c].tolist()
+            if any(_cell_problem(cell, "integer", asked.gaps) for cell in cells):
+                self._explain(asked, problem)
+            numbers = [whole_number(cell) for cell in cells]
+            known = [number for number in numbers if number is not None]
+            is_full = len(known) == len(numbers)
+            columns[c] = exact_integers(known) if is_full else np.array(numbers, dtype=object)
+        return list(columns.values())
 
     def _check_carriage_returns(self, block: bytes, asked: Request) -> None:
         """Refuse those outside quotes, which end a row to Arrow, but no line to anybody else."""
@@ -272,11 +271,3 @@ def _cell_problem(cell: str, kind: str, gaps: bool) -> str | None:
     except ValueError as error:
         return f"the number {error}"
     return f"{shown(cell)} is not a whole number; choose another encoder for the column"
-
-
-def _whole_numbers(column: Any) -> Array:
-    """Return a column of text, all of it whole numbers or missing, as integers."""
-    found = [whole_number(cell) for cell in column.to_pylist()]
-    if None in found:
-        return np.array(found, dtype=object)
-    return exact_integers([number for number in found if number is not None])
