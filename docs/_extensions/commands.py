@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from flagstone.cli import help
-from flagstone.cli.parser import GROUPS, Verb
+from flagstone.cli.parser import Verb
 from flagstone.cli.verbs import VERB_GROUPS, VERBS
 
 PAGE = "verbs"
@@ -37,12 +37,9 @@ def _verb(verb: Verb) -> Iterator[str]:
     yield "```console"
     yield from (f"$ {example}" for example in verb.examples)
     yield "```\n"
-    for group in GROUPS:
-        options = [option for option in verb.options.values() if option.group == group]
-        if options:
-            yield f"**{group}**\n"
-            found = {f"`{option.usage}`": help.described(option) for option in options}
-            yield from _table(found, "option")
+    for group, rows in help.option_tables(verb.options.values()):
+        yield f"**{group}**\n"
+        yield from _table({f"`{usage}`": text for usage, text in rows}, "option")
     yield "**Keys of `--json`**\n"
     # names are marked, but not what is in (…)
     marked = {re.sub(r"[a-z_]+(?![^(]*[)])", r"`\g<0>`", key): key for key in verb.json_keys}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
-import json
 import math
 import os
 import re
@@ -150,10 +149,14 @@ _SPELLED = {
 }  # fmt: skip
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(json_text(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf")))
+def print_json(
+    data: Mapping[str, Any], stream: TextIO | None = None, *, indent: int | None = 2
+) -> None:
+    """Print one JSON object, on standard output if no stream is named."""
+    stream = stream or sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    is_ascii = not encoding.lower().startswith("utf")
+    print(json_text(data, indent=indent, ensure_ascii=is_ascii), file=stream)
 
 
 def number(value: float) -> str:
@@ -196,14 +199,6 @@ def print_stderr(text: object) -> None:
         if line.startswith(kind):
             line = painted(kind, colour, sys.stderr) + line.removeprefix(kind)
     print(f"flagstone: {line}", file=sys.stderr)
-
-
-def print_error_json(message: str, code: int) -> None:
-    """Print an error on standard error, as one JSON object."""
-    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    error = {"error": safe(" ".join(message.split())), "exit_code": code}
-    text = json.dumps(error, ensure_ascii=not encoding.lower().startswith("utf"))
-    print(text, file=sys.stderr)
 
 
 def painted(text: str, colour: str, stream: TextIO) -> str:

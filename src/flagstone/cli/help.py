@@ -64,10 +64,8 @@ def verb_help(verb: Verb, *, everything: bool = False) -> str:
     for part in verb.description:
         lines += textwrap.wrap(part, _width())
     listed = verb.listed(everything=everything)
-    for group in GROUPS:
-        found = [(option.usage, described(option)) for option in listed if option.group == group]
-        if found:
-            lines += _table(group, found)
+    for group, rows in option_tables(listed):
+        lines += _table(group, rows)
     hidden = len(verb.options) - len(listed)
     if hidden:
         lines += ["", f"{hidden} more options: flagstone {verb.name} --help-all"]
@@ -75,6 +73,15 @@ def verb_help(verb: Verb, *, everything: bool = False) -> str:
     if everything and verb.json_keys:
         lines += _table("Keys of --json", verb.json_keys.items())
     return "\n".join(lines)
+
+
+def option_tables(options: Iterable[Option]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each group that has any of these options, with their usage and help."""
+    options = list(options)
+    for group in GROUPS:
+        rows = [(option.usage, described(option)) for option in options if option.group == group]
+        if rows:
+            yield group, rows
 
 
 def usage(verb: Verb) -> str:
@@ -136,10 +143,8 @@ def _manual_of(verb: Verb) -> list[str]:
     lines = [f".SH FLAGSTONE {verb.name.upper()}", _roff(usage(verb).removeprefix("Usage: "))]
     for part in verb.description:
         lines += [".PP", _roff(part)]
-    for group in GROUPS:
-        found = [(o.usage, described(o)) for o in verb.options.values() if o.group == group]
-        if found:
-            lines += [f".SS {group}", *_entries(found)]
+    for group, rows in option_tables(verb.options.values()):
+        lines += [f".SS {group}", *_entries(rows)]
     lines += [".SS Examples", *_verbatim(verb.examples)]
     return [*lines, ".SS Keys of \\-\\-json", *_entries(verb.json_keys.items())]
 

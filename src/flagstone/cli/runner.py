@@ -23,8 +23,9 @@ from flagstone.cli.console import (
     Plain,
     UsageError,
     as_option,
-    print_error_json,
+    print_json,
     print_stderr,
+    safe,
     spell_out,
 )
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
@@ -58,20 +59,9 @@ def run(words: Sequence[str]) -> int:
     spell_out()
     ARGUMENTS[:] = words
     try:
-        code = _run(list(words))
-        sys.stdout.flush()
-    except OSError as error:  # of what is printed without a verb at work: help, the version
-        code = OK if isinstance(error, BrokenPipeError) else _complain(*_explained(error))
-        _forget_output()
-    except CommandLineError as error:
-        owners = _owners(error.option)
-        message = str(error)
-        if owners:
-            message = f"there is no option {error.option} here; it belongs to {', '.join(owners)}"
-        code = _complain(f"{message}; see: {error.path} --help", USAGE)
+        return _guarded(lambda: _run(list(words)))
     finally:
         _settle_output()
-    return code
 
 
 def _run(words: list[str]) -> int:
@@ -90,7 +80,7 @@ def _run(words: list[str]) -> int:
         return OK
     if first.partition("=")[0] == "--print-completion":
         shell = first.partition("=")[2] or "".join(rest[:1])
-        return _guarded(lambda: importlib.import_module(COMPLETION).command(shell))
+        return int(importlib.import_module(COMPLETION).command(shell))
     if first not in VERBS:
         kind = "option" if first.startswith("-") else "verb"
         known = VERBS if kind == "verb" else [flag.split()[-1] for flag in GENERAL]
@@ -101,18 +91,18 @@ def _run(words: list[str]) -> int:
     except HelpAsked as asked:
         print(verb_help(verb, everything=asked.everything))
         return OK
+    if lacks_memory():
+        raise MemoryError
     # messages must not mix with an output that goes to standard output
     written = (getattr(options, name, None) for name in ("output", "report", "plot"))
     aside = any(is_stdout(path) for path in written if path is not None)
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
         module, _, name = verb.function.partition(":")
-        return _guarded(lambda: getattr(importlib.import_module(module), name)(options))
+        return int(getattr(importlib.import_module(module), name)(options))
 
 
 def _guarded(function: Callable[[], int]) -> int:
-    """Do the work of a verb; an expected failure becomes one line on stderr and an exit code."""
-    if lacks_memory():
-        return _complain(memory_sentence(), ERROR)
+    """Do some work; an expected failure becomes one line on stderr and an exit code."""
     try:
         with warnings.catch_warnings(), at_work():
             warnings.simplefilter("default")
@@ -163,6 +153,10 @@ def _explained(error: BaseException) -> tuple[object, int]:
     if isinstance(error, KeyboardInterrupt) or signal_seen() is not None:
         # code that the signal interrupted may have raised another error
         return "interrupted", 128 + (signal_seen() or signal.SIGINT)
+    if isinstance(error, CommandLineError):
+        owners = _owners(error.option)
+        here = f"there is no option {error.option} here; it belongs to {', '.join(owners)}"
+        return f"{here if owners else error}; see: {error.path} --help", USAGE
     if isinstance(error, UsageError):
         return error, USAGE
     if isinstance(error, BottomError):
@@ -183,7 +177,8 @@ def _explained(error: BaseException) -> tuple[object, int]:
 def _complain(error: object, code: int) -> int:
     text = _worded(error)
     if "--json" in ARGUMENTS:
-        print_error_json(text, code)
+        found = {"error": safe(" ".join(text.split())), "exit_code": code}
+        print_json(found, sys.stderr, indent=None)
     else:
         print_stderr(text if code > 128 else f"error: {text}")
     return code
