@@ -150,6 +150,17 @@ INTERFACES = {
 OPTIONS = {"rule": IndexRule(contamination=0.01, t_max=9), "random_state": "7"}
 
 
+@pytest.mark.parametrize("option", [["--as", "basis"], ["--max-misfits", "3"]])
+def test_show_refuses_what_is_about_an_answer_where_there_is_none(run, option):
+    words = ["examples/frames.txt", "-f", "bits", "--seed", "7"]
+    assert run("summarize", *words, "-o", "m.flag").code == 0
+    assert run("plan", "--pilot", *words, "--max-rows", "600", "-o", "p.json").code == 0
+    for file in ("m.flag", "p.json"):
+        done = run("show", file, *option)
+        assert (done.code, done.out) == (2, "")
+        assert f"{option[0]} is about an answer, and {file} holds none: leave it out" in done.err
+
+
 @pytest.mark.parametrize("verb", INTERFACES)
 @pytest.mark.filterwarnings("ignore::flagstone.ReplicabilityWarning")
 def test_the_shell_and_the_estimators_find_the_same(run, place, verb):

@@ -18,7 +18,6 @@ from flagstone.cli.reader import partition_of
 from flagstone.cli.results import (
     answer_lines,
     check_outputs,
-    output_paths,
     print_finding,
     refuse_existing_outputs,
     refuse_inputs,
@@ -123,7 +122,7 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     source = open_source(options.files, options, question, protocol, once=once)
     read = [] if source.table is None else source.table.files
     used = [*(read or options.files), *([] if options.protocol is None else [options.protocol])]
-    refuse_inputs(output_paths(options), used, options.checkpoint)
+    refuse_inputs(options, used)
     facts: dict[str, Any] = {
         "sources": [str(path) for path in read],
         "reading": reading_of(options) | dict(protocol.reading if protocol else {}),

@@ -17,12 +17,11 @@ import numpy as np
 from flagstone.cli.console import FAILED, OK, number, print_json, safe
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
 from flagstone.cli.reader import RowReader
-from flagstone.cli.results import misfits_text, refuse_inputs
+from flagstone.cli.results import misfits_text, refuse_existing_outputs, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
-from flagstone.disk import atomic_file, check_target
+from flagstone.disk import atomic_file
 from flagstone.errors import BottomError, InputError
 from flagstone.finding import SCHEMA, Finding
-from flagstone.measurement import Measurement
 from flagstone.measurement import predict as predict_rows
 from flagstone.shards import ShardTask, predict_task
 from flagstone.store import ForeignFileError
@@ -46,7 +45,13 @@ def check(options: CheckOptions) -> int:
     if found.answer.is_bottom:
         raise BottomError(f"{options.finding} holds ⊥: there is nothing that rows could break")
     table = open_tables(options.files, options, found.provenance.get("reading"))
-    rows, equations = _count(found, table, max_misfits, options)
+    reader = RowReader(table, ShardTask(found.question, found.encoding), options)
+    with reader.watched("checking", table.n_rows):
+        review = reader.pipeline.check(found, max_misfits)
+    rows, broken = review.counted, review.broken
+    equations = None  # how often each is broken, of equations that rows obey
+    if broken is not None:
+        equations = [[line, n] for line, n in zip(found.checks, broken.tolist(), strict=True)]
     misfits = rows.misfits or 0
     share = misfits / rows.read  # a table without rows is refused
     ok = share <= tolerance
@@ -89,29 +94,15 @@ def _finding(options: CheckOptions | PredictOptions) -> Finding:
         raise InputError(f"{error}; the saved finding comes first, then the rows") from error
 
 
-def _count(
-    finding: Finding, table: Table, shown: int, options: WorkerOptions
-) -> tuple[Measurement, list[list[Any]] | None]:
-    """Count rows and misfits and, for equations that rows obey, how often each is broken."""
-    reader = RowReader(table, ShardTask(finding.question, finding.encoding), options)
-    with reader.watched("checking", table.n_rows):
-        found = reader.pipeline.check(finding, shown)
-    if found.broken is None:
-        return found.counted, None
-    pairs = zip(finding.checks, found.broken.tolist(), strict=True)
-    return found.counted, [[line, n] for line, n in pairs]
-
-
 @captures_refused(
     "predict reads no captures; with a finding of frames, this does: flagstone check FINDING FILE"
 )
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
     found, output = _finding(options), options.output
-    if output is not None:
-        check_target(output, overwrite=options.force)
+    refuse_existing_outputs(options)
     table = open_tables(options.files, options, found.provenance.get("reading"))
-    refuse_inputs([output], [options.finding, *table.files])
+    refuse_inputs(options, [options.finding, *table.files])
     counts: Counter[str] = Counter()
     lines, listed = _lines(found, table, options, counts), {}
     if output is not None:
@@ -137,11 +128,18 @@ def _lines(
 ) -> Iterator[list[Any]]:
     """Yield a head and a line for each row, with its file where there are several; count values."""
     label, many = finding.encoding.label, len(table.files) > 1
-    for file, row, value in _predictions(finding, table, options):
-        if not counts:  # no line is printed before the first rows are known to be good
-            yield [*(["file"] if many else []), "row", "fits" if label is None else label.column]
-        counts[value] += 1
-        yield [*([file] if many else []), row, value]
+    task = predict_task(finding)
+    reader = RowReader(table, task, options)
+    # here rows are predicted as they are read; from elsewhere a partition comes as a whole
+    predicted = partial(_predicted if reader.is_local else _all_predicted, task, finding)
+    with reader.watched("predicting", table.n_rows):
+        for part in reader.pipeline.executor.each(predicted, reader.pipeline.shards):
+            for file, row, value in part:
+                if not counts:  # no line is printed before the first rows are known to be good
+                    head = "fits" if label is None else label.column
+                    yield [*(["file"] if many else []), "row", head]
+                counts[value] += 1
+                yield [*([file] if many else []), row, value]
 
 
 def _write_csv(stream: TextIO, lines: Iterable[list[Any]]) -> None:
@@ -165,19 +163,6 @@ def plain_cell(text: str) -> str:
     ["'=1+1", "'+1+1", "'@a", '-1', '-1/2', 'yes']
     """
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
-
-
-def _predictions(
-    finding: Finding, table: Table, options: WorkerOptions
-) -> Iterator[tuple[str, int, str]]:
-    """Yield (file, row, predicted text) of every row, in order."""
-    task = predict_task(finding)
-    reader = RowReader(table, task, options)
-    # here rows are predicted as they are read; from elsewhere a partition comes as a whole
-    predicted = partial(_predicted if reader.is_local else _all_predicted, task, finding)
-    with reader.watched("predicting", table.n_rows):
-        for rows in reader.pipeline.executor.each(predicted, reader.pipeline.shards):
-            yield from rows
 
 
 def _predicted(

@@ -23,6 +23,7 @@ from flagstone.cli.console import (
     OK,
     Interrupted,
     UsageError,
+    output_paths,
     print_json,
     refuse_options,
     rerun_command,
@@ -52,10 +53,9 @@ def command(options: AuditOptions) -> int:
     files, label = options.files or [], options.label
     name = options.estimator or ("parity" if label is not None else "span")
     _check(options, name)
-    for path in (options.results, options.output, options.plot):
-        if path is not None:
-            refuse_inputs([path], files)
-            check_target(path, overwrite=path == options.results)
+    refuse_inputs(options, files)
+    for path in output_paths(options):
+        check_target(path, overwrite=path == options.results)
     if options.learner is None:
         model = getattr(estimators, ESTIMATORS[name])(**_parameters(name, options))
         labelled = name in LABELLED
@@ -99,8 +99,8 @@ def command(options: AuditOptions) -> int:
         print_json(found.to_dict())
     else:
         print(found)
-        for path in (options.output, options.plot):
-            if path is not None:
+        for path in output_paths(options):
+            if path != options.results:
                 print(f"written  {path}")
     if not found.stats.answered:
         return ERROR

@@ -104,6 +104,12 @@ def parsed(parse: Callable[..., _Value], *values: Any) -> _Value:
 _TABS_AS_TYPED = {TAB: TAB_AS_TYPED, f"--delimiter={TAB}": f"--delimiter={TAB_AS_TYPED}"}
 
 
+def output_paths(options: Any) -> list[str]:
+    """Return the files that a verb will write, apart from its checkpoint."""
+    given = (getattr(options, name, None) for name in ("output", "report", "plot", "results"))
+    return [path for path in given if path is not None]
+
+
 def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str:
     """Return the command line as typed, with the seed added if it was drawn afresh.
 

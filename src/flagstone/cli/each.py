@@ -44,34 +44,29 @@ def answer_each(
         for finding in findings
     ]
     together = _together(findings)
-    if not options.json:
-        _print_shared(shared, more, together)
-        for name, finding, lines in zip(names, findings, more, strict=True):
-            _print_one(name, finding, lines)
-        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
-        print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
-    else:
-        files = [
-            {"name": name, "finding": finding_json(finding), "beyond": lines}
-            for name, finding, lines in zip(names, findings, more, strict=True)
-        ]
+    if options.json:
         rho, confidence = together or (None, None)
-        known = {
-            "schema": SCHEMA,
-            "files": files,
-            "common": None
-            if shared is None
-            else {
+        known = None
+        if shared is not None:
+            known = {
                 "fingerprint": shared.fingerprint,
                 "lines": list(listed(shared)),
                 "files": len(kept),
                 "rho": rho,
                 "confidence": confidence,
-            },
-            "seed": findings[0].seed,
-            "seed_is_fresh": fresh,
-        }
-        print_json(known)
+            }
+        files = [
+            {"name": name, "finding": finding_json(finding), "beyond": lines}
+            for name, finding, lines in zip(names, findings, more, strict=True)
+        ]
+        seed = {"seed": findings[0].seed, "seed_is_fresh": fresh}
+        print_json({"schema": SCHEMA, "files": files, "common": known} | seed)
+    else:
+        _print_shared(shared, more, together)
+        for name, finding, lines in zip(names, findings, more, strict=True):
+            _print_one(name, finding, lines)
+        note = " (drawn afresh: publish it to be replicable)" if fresh else ""
+        print(f"\n{'seed':<14}{safe(str(findings[0].seed))}{note}")
     return OK if all(finding.is_answer for finding in findings) else BOTTOM
 
 

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from flagstone.algebra import Staircase, merge_flags
-from flagstone.cli.console import BOTTOM, OK, UsageError, number, print_json, safe
+from flagstone.cli.console import (
+    BOTTOM,
+    OK,
+    UsageError,
+    number,
+    output_paths,
+    print_json,
+    refuse_options,
+    safe,
+)
 from flagstone.cli.inputs import expect_seed, open_source, question_for, reading_of
 from flagstone.cli.results import (
     answer_lines,
@@ -18,7 +27,7 @@ from flagstone.cli.results import (
 )
 from flagstone.cli.verbs import MergeOptions, OutputOptions, ShowOptions, SummarizeOptions
 from flagstone.cli.work import Run
-from flagstone.disk import atomic_write, check_target, write_all
+from flagstone.disk import atomic_write, write_all
 from flagstone.errors import InputError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.plots import ScreeDisplay
@@ -34,7 +43,7 @@ def show(output: ShowOptions) -> int:
         raise UsageError("show writes no finding; copy the file instead")
     check_outputs(output)
     refuse_existing_outputs(output)
-    refuse_inputs([output.report, output.plot], [file])
+    refuse_inputs(output, [file])
     loaded = load(file)
     expect_seed(loaded, file, output.seed)
     if isinstance(loaded, Finding):
@@ -42,12 +51,17 @@ def show(output: ShowOptions) -> int:
         written = write_outputs(loaded, output)
         print_finding(loaded, output, written)
         return OK if loaded.is_answer else BOTTOM
+    why = f"is about an answer, and {file} holds none: leave it out"
+    refuse_options(output, ["show_as", "max_misfits"], why)
     if isinstance(loaded, Protocol):
         _show_protocol(loaded, output)
         return OK
     if output.report is not None:
         raise UsageError(f"{file} holds a flag without an answer: leave out --report")
-    _show_flag(loaded, output)
+    if output.plot is not None:
+        data = ScreeDisplay.from_flag(loaded.summary).image(Path(output.plot).suffix.lower())
+        atomic_write(output.plot, data, overwrite=output.force)
+    print_flag(loaded, output_paths(output), json=output.json)
     return OK
 
 
@@ -93,15 +107,6 @@ def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
         print(f"{label:<12}{text}")
 
 
-def _show_flag(loaded: SummaryFile, output: OutputOptions) -> None:
-    written = []
-    if output.plot is not None:
-        data = ScreeDisplay.from_flag(loaded.summary).image(Path(output.plot).suffix.lower())
-        atomic_write(output.plot, data, overwrite=output.force)
-        written.append(output.plot)
-    print_flag(loaded, written, json=output.json)
-
-
 def print_flag(loaded: SummaryFile, written: list[str], *, json: bool) -> None:
     """Print a flag, and the files that were written: as JSON, or its staircase for people."""
     found = describe_flag(loaded)
@@ -132,9 +137,9 @@ def summarize(options: SummarizeOptions) -> int:
         raise UsageError(
             f"{options.files[0]} is a flag already; put flags together with: flagstone merge"
         )
-    refuse_inputs([output], source.table.files, options.checkpoint)
+    refuse_inputs(options, source.table.files)
     run = Run(source, question, options, "", again=False)
-    check_target(output, overwrite=force or run.resumed)
+    refuse_existing_outputs(options, resumed=run.resumed)
     read = run.read()
     details = {
         "sources": [str(path) for path in source.table.files],
@@ -153,8 +158,8 @@ def summarize(options: SummarizeOptions) -> int:
 def merge(options: MergeOptions) -> int:
     """Merge flags: (1, 2), (3, 4), … and again, an odd one carried up."""
     files, output, seed, force = options.files, options.output, options.seed, options.force
-    refuse_inputs([output], files)
-    check_target(output, overwrite=force)
+    refuse_inputs(options, files)
+    refuse_existing_outputs(options)
     parts: list[SummaryFile] = []
     for file in files:
         part = load(file)

@@ -260,16 +260,12 @@ def _say_products(encoding: Encoding, question: Question) -> None:
 
 def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
     """Print the proposals that --encode auto accepted."""
-    chosen = {
-        encoder.column: encoder.text
-        for encoder in (*encoding.encoders, *((encoding.label,) if encoding.label else ()))
-    }
+    label = () if encoding.label is None else (encoding.label,)
+    chosen = {encoder.column: encoder.text for encoder in (*encoding.encoders, *label)}
     found = table.proposals(list(encoding.columns), encoding.field, missing=options.missing)
     for proposal in found:
         encoder = proposal.encoder
-        if encoder is None or encoder.is_plain:
-            continue
-        if chosen[proposal.column] == encoder.text:
+        if encoder is not None and not encoder.is_plain and chosen[proposal.column] == encoder.text:
             print_stderr(f"encoding {proposal}")
 
 
@@ -355,14 +351,12 @@ def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
         if text == "auto":
             encoders["*"] = "auto"
             continue
-        column, equals, encoder = text.rpartition("=")
-        kinds = (*ENCODERS, "auto")
-        # values may hold '=' themselves, so split at the last one that starts an encoder
-        for position in [i for i, c in enumerate(text) if c == "="]:
-            if text[position + 1 :].startswith(kinds):
-                column, equals, encoder = text[:position], "=", text[position + 1 :]
-                break
-        if not equals or not column:
+        # names and values may hold '=' themselves: an encoder begins with its kind
+        known = (i + 1 for i, sign in enumerate(text) if sign == "=")
+        start = next((i for i in known if text.startswith((*ENCODERS, "auto"), i)), None)
+        start = text.rfind("=") + 1 if start is None else start
+        column, encoder = text[: max(0, start - 1)], text[start:]
+        if not column:
             raise UsageError(f"--encode must read COLUMN=ENCODER or auto, got {text!r}")
         if encoder not in ("auto", "hex"):
             parsed(ColumnEncoder.parse, column, encoder)

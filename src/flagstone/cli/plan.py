@@ -18,7 +18,7 @@ from flagstone.cli.inputs import (
     reading_of,
 )
 from flagstone.cli.parser import options_of
-from flagstone.cli.results import refuse_inputs
+from flagstone.cli.results import refuse_existing_outputs, refuse_inputs
 from flagstone.cli.verbs import (
     ColumnOptions,
     PilotOptions,
@@ -28,7 +28,6 @@ from flagstone.cli.verbs import (
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins
-from flagstone.disk import check_target
 from flagstone.encoding import Monomials
 from flagstone.finding import SCHEMA
 from flagstone.guarantees import Window, plan
@@ -98,9 +97,8 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     source = open_source(files, options, question)
     if source.table is None:
         raise UsageError(f"{files[0]} is a flag; a forecast needs the pilot rows themselves")
-    refuse_inputs([output], source.table.files, options.checkpoint)
-    if output is not None:
-        check_target(output, overwrite=force)
+    refuse_inputs(options, source.table.files)
+    refuse_existing_outputs(options)
     run = Run(source, question, options, options.seed)
     found = suggestion(
         run.read().summary,

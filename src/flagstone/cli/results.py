@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flagstone.cli.console import UsageError, number, percent, print_json, refuse_options, safe
+from flagstone.cli.console import (
+    UsageError,
+    number,
+    output_paths,
+    percent,
+    print_json,
+    refuse_options,
+    safe,
+)
 from flagstone.cli.verbs import OutputOptions
 from flagstone.disk import check_target, same_place, write_all
 from flagstone.finding import Finding
@@ -145,12 +153,6 @@ def _sets(counts: Sequence[int]) -> str:
     return counted(high, "set") if low == high else f"{number(low)} to {number(high)} sets"
 
 
-def output_paths(options: OutputOptions) -> list[str]:
-    """Return the files that will be written."""
-    given = (options.output, options.report, options.plot)
-    return [path for path in given if path is not None]
-
-
 def check_outputs(options: OutputOptions) -> None:
     """Refuse what cannot work before any row is read, except for files that exist."""
     for a, b in itertools.combinations(output_paths(options), 2):
@@ -180,11 +182,9 @@ def refuse_several(option: str, options: OutputOptions) -> None:
     )
 
 
-def refuse_inputs(
-    outputs: Sequence[str | None], used: Sequence[object], checkpoint: str | None = None
-) -> None:
+def refuse_inputs(options: Any, used: Sequence[object]) -> None:
     """Refuse to write over a file that this run uses otherwise, even with --force."""
-    written = [path for path in outputs if path is not None]
+    written, checkpoint = output_paths(options), getattr(options, "checkpoint", None)
     roles: list[tuple[str, str, Sequence[object]]] = [(path, "an input", used) for path in written]
     if checkpoint is not None:
         roles += [(checkpoint, "an input", used), (checkpoint, "an output", written)]
@@ -193,7 +193,7 @@ def refuse_inputs(
             raise UsageError(f"{path} is {role} of this run; write to another file")
 
 
-def refuse_existing_outputs(options: OutputOptions, *, resumed: bool = False) -> None:
+def refuse_existing_outputs(options: Any, *, resumed: bool = False) -> None:
     """Refuse what cannot be written, and to replace files unless --force was given.
 
     Outputs of a resumed run may be there already; whether they are its own is seen at the end.

@@ -23,6 +23,7 @@ from flagstone.cli.console import (
     Plain,
     UsageError,
     as_option,
+    output_paths,
     print_json,
     print_stderr,
     safe,
@@ -94,8 +95,7 @@ def _run(words: list[str]) -> int:
     if lacks_memory():
         raise MemoryError
     # messages must not mix with an output that goes to standard output
-    written = (getattr(options, name, None) for name in ("output", "report", "plot"))
-    aside = any(is_stdout(path) for path in written if path is not None)
+    aside = any(map(is_stdout, output_paths(options)))
     with contextlib.redirect_stdout(Plain(sys.stderr if aside else sys.stdout)):
         module, _, name = verb.function.partition(":")
         return int(getattr(importlib.import_module(module), name)(options))

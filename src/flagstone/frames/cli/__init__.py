@@ -14,7 +14,6 @@ from flagstone.cli.inputs import load_finding, load_protocol
 from flagstone.cli.parser import options_given, options_of
 from flagstone.cli.results import (
     check_outputs,
-    output_paths,
     refuse_existing_outputs,
     refuse_inputs,
     refuse_several,
@@ -73,7 +72,7 @@ def command(options: FrameOptions) -> int:
             )
     asked = _Asked(options)
     read = read_frames(files, options)
-    refuse_inputs(output_paths(options), files)
+    refuse_inputs(options, files)
     refuse_existing_outputs(options)
     if options.by is not None:
         refuse_several("by", options)
@@ -322,7 +321,7 @@ def _show(file: str, options: FrameOptions) -> int:
     if options_given(options, options_of(CaptureOptions)):
         raise UsageError(f"{file} is a finding, and holds no frames: give files of frames")
     refuse_existing_outputs(options)
-    refuse_inputs([options.report, options.plot], [file])
+    refuse_inputs(options, [file])
     finding = load_finding(file, options.seed)
     found = saved_study(finding, _columns("--solve", options.solve, len(finding.encoding.names)))
     return _tell(found, None, None, options)
