@@ -29,24 +29,26 @@ def spooled(files: Sequence[str], *, once: bool = False) -> list[str | Location]
 
     With ``once``, a stream stands for itself.
     """
-    streams = [file for file in files if _is_stream(file)]
-    if len({_number(file) for file in streams}) < len(streams):
+    numbers = [_stream_number(file) for file in files]
+    streams = [number for number in numbers if number is not None]
+    if len(set(streams)) < len(streams):
         raise UsageError("standard input can be read once only; name it once")
-    return [_found(file, once) if _is_stream(file) else file for file in files]
+    return [
+        file if number is None else _location(number, file, once=once)
+        for number, file in zip(numbers, files, strict=True)
+    ]
 
 
-def _is_stream(file: str) -> bool:
-    """Return whether a name stands for an open stream; what is redirected from a file is a file."""
-    return _STREAM.fullmatch(file) is not None and not (file != "-" and Path(file).is_file())
-
-
-def _number(file: str) -> int:
+def _stream_number(file: str) -> int | None:
+    """Return the open stream that a name stands for; one redirected from a file is that file."""
     found = _STREAM.fullmatch(file)
-    return int(found[1] or 0) if found is not None else 0
+    if found is None or (file != "-" and Path(file).is_file()):
+        return None
+    return int(found[1] or 0)
 
 
-def _found(file: str, once: bool) -> Location:
-    number = _number(file)
+def _location(number: int, file: str, *, once: bool) -> Location:
+    """Return where the rows of a stream are: in a copy, or in itself."""
     shown = "standard input" if number == 0 else file
     if number == 0 and sys.stdin is not None and sys.stdin.isatty():
         raise UsageError("standard input is a terminal; pipe the rows into it, or name a file")
@@ -61,15 +63,11 @@ def _found(file: str, once: bool) -> Location:
     handle, name = tempfile.mkstemp(prefix="flagstone-")
     path = Path(name)
     TEMP_FILES.add(path)
-    AT_END.callback(_remove, path)
+    AT_END.callback(TEMP_FILES.discard, path)
+    AT_END.callback(path.unlink, missing_ok=True)
     with os.fdopen(handle, "wb") as copy:
         shutil.copyfileobj(stream, copy, 1 << 20)
     return RemoteFile(fs.LocalFileSystem(), name, path.stat().st_size, shown)
-
-
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    TEMP_FILES.discard(path)
 
 
 class OnePassStream:
