@@ -432,36 +432,18 @@ def rep_linear_span(
     ----------
     X : array of shape (n_rows, dim), data frame or BitRows
         The rows; zero rows count as rows.
-    field : Field, int or str, default=2
-        The field of the entries: 2, 7, "2^8", "QQ", ….
-    rho : float, optional
-        Allowed probability that two samples give different answers. If given, the window is
-        chosen to prove it; coverage is then proven too, if the rows are enough.
-    eps : float, default 0.1
-        Allowed share of rows outside the answer. Without rho, the window is chosen to prove it.
-    rule : {"index", "heavy"}, default "index"
-    t_min, t_max, contamination
-        The first and last threshold by hand, and the largest share of outliers: see
-        `flagstone.rules`.
+    field, rho, eps, rule, t_min, t_max, contamination, random_state
+        As of :class:`~flagstone.LinearSpan`.
     each : bool, default False
         Whether the coins also draw how many of the rows are used, more than half of them, so that
         every single equation is replicable with a short window (``draw_rows`` of `IndexRule`). The
         finding is then one of the first ``finding.rows.read`` rows; two samples must have as many
         rows to draw from.
-    random_state : int or str, optional
-        The published seed. None draws a fresh one, to be found in the result: share it.
 
     Returns
     -------
     Finding
-        `subspace`, `answer` (its equations), `threshold`, `window`, `promises`, `margin`, `seed`.
-
-    Notes
-    -----
-    **Guarantees**
-
-    The subspace lies in the span of the rows. Replicability and coverage: see `promises`, which
-    says for each whether it is proven, and on which hypotheses.
+        Its `subspace` lies in the span of the rows; its `promises` say what is proven of it.
 
     References
     ----------

@@ -33,9 +33,9 @@ from flagstone.guarantees.exact import (
 class RuleBounds:
     """Bounds of one rule: `INDEX` and `HEAVY` have the same shape.
 
-    Two samples disagree with probability at most C(d)·√N/T, N = min(m, R·a(d)·⌈k+T⌉): a set holds
-    at most a(d) rows of each shard that can move the answer. At most R·b(d)·(⌈k+T⌉ - 1) rows of any
-    sample lie outside the answer.
+    Two samples of m = ``n_rows`` rows disagree with probability at most C(d)·√N/T, where
+    N = min(m, R·a(d)·⌈k+T⌉): a set holds at most a(d) rows of each shard that can move the answer.
+    At most R·b(d)·(⌈k+T⌉ - 1) rows of any sample lie outside the answer.
 
     ==========  ===================  ==================
     letter      index                heavy
@@ -80,8 +80,6 @@ class RuleBounds:
     ) -> bool:
         """Whether C(d)·√N/T ≤ ρ, decided in exact arithmetic (S16, S17, S18, S21, S23).
 
-        C(d) and N are those of the rule, see `RuleBounds`.
-
         Examples
         --------
         >>> T = index_length(10, 0.1)
@@ -100,9 +98,7 @@ class RuleBounds:
     ) -> float:
         """Two samples disagree with probability at most C(d)·√N/T (S16, S17, S18, S21, S23).
 
-        N bounds the rows that can move the answer: R·a(d)·⌈k+T⌉, and N ≤ m if `n_rows` is given;
-        C(d) and a(d) are those of the rule, see `RuleBounds`. For k = 0 and one shard this reads
-        C(d)·√(d/T) (index) and √(8d³/T) (heavy), for every m.
+        For k = 0 and one shard this reads C(d)·√(d/T) (index) and √(8d³/T) (heavy), for every m.
 
         Notes
         -----
@@ -129,8 +125,8 @@ class RuleBounds:
     def uncovered(self, dim: int, length: float, *, start: int = 0, shards: int = 1) -> int:
         """At most R·b(d)·(⌈k+T⌉ - 1) rows of any sample lie outside V* (S9, S10, S23).
 
-        b(d) is that of the rule, see `RuleBounds`. Rows outside V_t lie in the t - 1 sets before
-        it; a space that is not heavy has n(V) < t ≤ k+T, hence at most ⌈k+T⌉ - 1 sets.
+        Rows outside V_t lie in the t - 1 sets before it; a space that is not heavy has
+        n(V) < t ≤ k+T, hence at most ⌈k+T⌉ - 1 sets.
 
         Examples
         --------
