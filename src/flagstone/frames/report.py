@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from flagstone.finding import Finding
-from flagstone.frames.digests.digest import broken_by
-from flagstone.frames.study import DamagedFrame, Study, source_code
+from flagstone.frames.study import Study, source_code
 from flagstone.frames.text import digest_lines, headline, next_lines
 from flagstone.markup import escape
 from flagstone.report import AnswerView
 from flagstone.report.parts import copied, folded, items, misfit_list, unfolding
-from flagstone.tables import Place
 from flagstone.wording import counted
 
 #: The most damaged frames that are listed; those after the first few unfold.
@@ -87,7 +83,7 @@ class FrameView(AnswerView):
 
     def _damaged(self) -> str:
         """Return the frames that break a digest, with marked bits."""
-        frames, n = _damaged(self._study)
+        frames, n = self._study.damaged(_LISTED), self._study.n_damaged
         if not frames:
             return ""
         listed = []
@@ -99,23 +95,6 @@ class FrameView(AnswerView):
             )
         head = f"{counted(n, 'frame')} do{'es' * (n == 1)} not pass. Marked bits may be wrong."
         return f"<h2>Damaged frames</h2><p>{head}</p>{unfolding(listed, _OPEN, misfit_list)}"
-
-
-def _damaged(found: Study) -> tuple[list[DamagedFrame], int]:
-    """Return damaged frames and their number; of a saved finding, those that it kept."""
-    if len(found.rows):
-        return found.damaged(_LISTED), int(found.broken.sum())
-    kept = found.finding.rows
-    rows = [[int(bit) for bit in text] for text in kept.values]
-    if not rows:
-        return [], 0
-    broken = broken_by(found.digests, np.array(rows, dtype=np.uint8))
-    frames = [
-        DamagedFrame(Place(*place), text, ())
-        for place, text, bad in zip(kept.places, kept.values, broken, strict=True)
-        if bad or not found.digests
-    ]
-    return frames[:_LISTED], len(frames)
 
 
 def ruled_bits(text: str, marks: tuple[int, ...] = ()) -> str:

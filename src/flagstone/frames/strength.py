@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,10 +56,6 @@ class Strength:
         if isinstance(answer, Constraints) and not answer.is_bottom:
             constants = int((answer.matrix.sum(axis=1) == 1).sum())
         return cls(_bits(digests), constants, zeros, ones)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
     def __str__(self) -> str:
         few = f"{1 << self.bits:,}" if self.bits < 34 else f"2^{self.bits}"
@@ -149,10 +145,6 @@ class Unseen:
         constant = groups.pop(bytes(moved[0].nbytes), [])
         together = [tuple(group) for group in groups.values() if len(group) > 1]
         return cls(tuple(constant), tuple(together))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {"constant": list(self.constant), "together": [list(g) for g in self.together]}
 
     def __str__(self) -> str:
         parts = [f"{place_text(self.constant)} never varied"] if self.constant else []

@@ -16,6 +16,7 @@ from flagstone.coins import Coins
 from flagstone.encoding import Encoding
 from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
+from flagstone.frames.captures import Capture
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
 from flagstone.frames.digests.digest import broken_by, columns_of
 from flagstone.frames.ruler import bit_text
@@ -25,6 +26,8 @@ from flagstone.pipeline import ask, certify
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
 from flagstone.tables import Place
+
+_NO_CAPTURE = Capture((), (), ())
 
 
 class DamagedFrame(NamedTuple):
@@ -51,6 +54,8 @@ class Study:
     finding : Finding
         The equations that the frames obey; the digests are in its provenance.
     analysis : DigestAnalysis or None
+    capture : Capture
+        The frames as they were read, and what was said about that; empty for a saved finding.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Study:
     places: Sequence[Place]
     finding: Finding
     analysis: DigestAnalysis | None
+    capture: Capture = _NO_CAPTURE
 
     @property
     def digests(self) -> list[Digest]:
@@ -121,12 +127,26 @@ class Study:
         return Unseen.of(good, sorted(checks))
 
     def damaged(self, most: int) -> list[DamagedFrame]:
-        """Return the first frames that are damaged, with marked bits."""
+        """Return the first frames that are damaged, with marked bits; those that a finding kept."""
+        if not len(self.rows):
+            return self._kept()[:most]
         found = []
         for i in np.flatnonzero(self.broken)[:most].tolist():
             bits = "".join(map(str, self.rows[i].tolist()))
             found.append(DamagedFrame(self.places[i], bits, *self._marks(self.rows[i])))
         return found
+
+    @property
+    def n_damaged(self) -> int:
+        """The number of damaged frames; of a saved finding, of those that it kept."""
+        return int(self.broken.sum()) if len(self.rows) else len(self._kept())
+
+    def _kept(self) -> list[DamagedFrame]:
+        kept = self.finding.rows
+        rows = np.array([list(map(int, text)) for text in kept.values], dtype=np.uint8)
+        broken = broken_by(self.digests, rows) if self.digests else [True] * len(rows)
+        found = zip(kept.places, kept.values, broken, strict=True)
+        return [DamagedFrame(Place(*place), text, ()) for place, text, bad in found if bad]
 
     def _marks(self, row: Array) -> tuple[tuple[int, ...], str]:
         """Return the bits of a frame that may be wrong, and what is said about them."""
@@ -197,7 +217,8 @@ def study(
     finding = certify(asked, rows, confidence=confidence, checked=True)
     analysis = analyze(finding.answer, rows, solve=solve, cases=cases, others=others)
     found = Study(rows, places, finding, analysis)
-    bad = [] if finding.rows.misfits is None else _misfits(finding, rows)[:shown]
+    answer: Any = finding.answer
+    bad = np.flatnonzero(~answer.check(rows))[:shown].tolist() if finding.rows.misfits else []
     counted = replace(
         finding.rows,
         skipped=skipped,
@@ -206,11 +227,6 @@ def study(
     )
     kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.digests]}
     return replace(found, finding=replace(finding, rows=counted, provenance=kept))
-
-
-def _misfits(finding: Finding, rows: Array) -> list[int]:
-    answer: Any = finding.answer
-    return [int(i) for i in np.flatnonzero(~answer.check(rows))]
 
 
 def usual(answer: Any) -> Solved | None:

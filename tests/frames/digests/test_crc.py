@@ -37,8 +37,8 @@ def test_there_are_enough_of_them():
 def test_every_catalogued_crc_is_named(known):
     little = known.refout and known.width in (16, 24, 32)
     X, hit = carried(known, known.check, little=little)
-    ((columns, digest),) = name_frame(learned(X))
-    assert columns == tuple(range(X.shape[1] - known.width, X.shape[1]))
+    (digest,) = name_frame(learned(X))
+    assert digest.rule.columns == tuple(range(X.shape[1] - known.width, X.shape[1]))
     assert known.name in digest.name.split(" or ")
     entry = next(e for e in digest.parameters["catalogued"] if e["name"] == known.name)
     assert (int(entry["init"], 16), int(entry["xorout"], 16)) == (known.init, known.xorout)
@@ -62,15 +62,15 @@ def named(name):
 @pytest.mark.parametrize("name", ["CRC-16/XMODEM", "CRC-16/MODBUS"])
 def test_the_order_of_bytes_is_told(name, little):
     X, _ = carried(named(name), 3, little=little)
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     assert (digest.name, digest.parameters["byte_order"]) == (name, "little" if little else "big")
 
 
 def test_constants_before_the_data_and_bits_after_the_check():
     known = named("CRC-8/MAXIM-DOW")
     X, _ = carried(known, 5, before=(0xAA, 0x2D), after=7)
-    ((columns, digest),) = name_frame(learned(X))
-    assert columns == tuple(range(40, 48))
+    (digest,) = name_frame(learned(X))
+    assert digest.rule.columns == tuple(range(40, 48))
     assert (digest.name, digest.parameters["catalogued"][0]["data"]) == (
         known.name,
         oracle.columns(16, 39),
@@ -94,8 +94,8 @@ def test_constants_at_the_end_of_the_data_after_the_check(end):
     payload[:, 3:] = end
     checks = [oracle.crc(data, known) for data in payload.tolist()]
     X = np.roll(oracle.frames(payload, checks, 8), 8, axis=1)
-    ((columns, digest),) = name_frame(learned(X))
-    assert (columns, digest.name) == (tuple(range(8)), known.name)
+    (digest,) = name_frame(learned(X))
+    assert (digest.rule.columns, digest.name) == (tuple(range(8)), known.name)
     assert digest.parameters["catalogued"][0]["data"] == oracle.columns(8, X.shape[1] - 1)
 
 
@@ -105,18 +105,18 @@ def test_a_digest_before_constants_is_no_crc_unless_its_key_is_one():
     payload[:, 4] = 0x7F
     checks = [oracle.lfsr(data, 8, 0x98, 0x3E) for data in payload.tolist()]
     X = np.roll(oracle.frames(payload, checks, 8), 8, axis=1)
-    ((columns, digest),) = name_frame(learned(X))
-    assert (columns, digest.kind) == (tuple(range(8)), "lfsr")
+    (digest,) = name_frame(learned(X))
+    assert (digest.rule.columns, digest.kind) == (tuple(range(8)), "lfsr")
 
 
 def test_frames_that_are_repeated_in_the_row():
     known = named("CRC-8/SMBUS")
     X = carried(known, 7, n=800, n_bytes=2)[0]
     frame = learned(np.hstack([X, X, X]), contamination=0.03)
-    ((columns, digest),) = name_frame(frame)
-    assert (columns, digest.name) == (tuple(range(16, 24)), known.name)
+    (digest,) = name_frame(frame)
+    assert (digest.rule.columns, digest.name) == (tuple(range(16, 24)), known.name)
     assert digest.measured(np.hstack([X, X, X])).rows_verified == 800
-    layers = Layers.solved_for(frame, columns)
+    layers = Layers.solved_for(frame, digest.rule.columns)
     assert len(layers.pairs) == 48  # the copies
     assert not layers.solved.matrix[:, 16:].any()  # explain no check bit
 
@@ -129,15 +129,15 @@ def test_a_check_in_the_middle_that_counts_as_zeros():
     checks = [oracle.crc(data, known) for data in payload.tolist()]
     payload[:, 2:4] = [divmod(check, 256) for check in checks]
     frame = learned(np.unpackbits(payload, axis=1), contamination=0)
-    ((columns, digest),) = name_frame(frame)
-    assert (columns, digest.name) == (tuple(range(16, 32)), known.name)
+    (digest,) = name_frame(frame)
+    assert (digest.rule.columns, digest.name) == (tuple(range(16, 32)), known.name)
     assert digest.parameters["check_counts_as_zeros"]
 
 
 def test_an_uncatalogued_crc_says_what_the_frames_say():
     known = Known("", 12, 0x5A7, 0x123, False, False, 0x456, 0)
     X, _ = carried(known, 8)
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     assert digest.name == "CRC-12 with polynomial 0x5a7"
     assert "catalogued" not in digest.parameters
     init = int(digest.parameters["init_if_xorout_is_0"], 16)
@@ -150,7 +150,7 @@ def test_an_uncatalogued_crc_says_what_the_frames_say():
 def test_a_name_that_needs_the_other_order_of_bits_is_said():
     X, _ = carried(named("CRC-8/MAXIM-DOW"), 5, before=(0x2D,))
     X = X.reshape(len(X), -1, 8)[:, :, ::-1].reshape(X.shape)
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     assert digest.name == "CRC-8 with polynomial 0x31"
     assert digest.parameters["if_lowest_bit_is_first"] == ["CRC-8/MAXIM-DOW"]
     assert "CRC-8/MAXIM-DOW, if the lowest bit of each byte comes first" in digest.formula
@@ -162,7 +162,7 @@ def test_a_name_that_needs_the_other_order_of_bits_is_said():
 def test_a_reflected_uncatalogued_crc_too():
     known = Known("", 16, 0x5A77, 0x1234, True, True, 0x0F00, 0)
     X, _ = carried(known, 9, little=True)
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     assert digest.name == "CRC-16 with polynomial 0x5a77"
     xorout = int(digest.parameters["xorout_if_init_is_0"], 16)
     assert oracle.crc(b"abc", known._replace(init=0, xorout=xorout)) == oracle.crc(b"abc", known)
@@ -178,7 +178,7 @@ def test_payloads_that_obey_equations_of_their_own():
     payload = np.packbits(bits, axis=1)
     checks = [oracle.crc(data, known) for data in payload.tolist()]
     X, _ = oracle.damaged(rng, oracle.frames(payload, checks, 8))
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     assert digest.name == known.name
     assert digest.bits_determined == 8 * 28
 

@@ -16,7 +16,7 @@ def learned(X):
 
 def only(frame):
     """The one digest that is named."""
-    ((_, digest),) = name_frame(frame)
+    (digest,) = name_frame(frame)
     return digest
 
 
@@ -38,8 +38,8 @@ def test_lfsr_digests_of_eight_bits(generator, key, backwards):
         return 0x5A ^ oracle.lfsr(data, 8, generator, key, backwards=backwards)
 
     X = carried(function, 8, key)
-    ((columns, digest),) = name_frame(learned(X))
-    assert columns == tuple(range(32, 40))
+    (digest,) = name_frame(learned(X))
+    assert digest.rule.columns == tuple(range(32, 40))
     assert digest.kind == "lfsr"
     found = digest.parameters
     assert (int(found["generator"], 16), int(found["key"], 16)) == (generator, key)
@@ -52,7 +52,7 @@ def test_lfsr_digests_of_eight_bits(generator, key, backwards):
 @pytest.mark.parametrize(("generator", "key"), [(0x31, 0xF4), (0x31, 0x3E), (0x1D, 0x7B)])
 def test_reflected_digests_roll_left_from_the_last_bit_on(generator, key):
     X = carried(lambda data: oracle.lfsr(data, 8, generator, key, reflect=True), 8, key)
-    ((_, digest),) = name_frame(learned(X))
+    (digest,) = name_frame(learned(X))
     found = digest.parameters["turned"]
     assert (int(found["generator"], 16), int(found["key"], 16)) == (generator, key)
     assert (found["shift"], found["order"]) == ("left", "last bit first")
@@ -106,8 +106,8 @@ def test_keys_that_no_register_makes_are_listed():
 @pytest.mark.parametrize("constant", [0, 0xA5])
 def test_the_xor_of_bytes(constant):
     X = carried(lambda data: int(np.bitwise_xor.reduce(data)) ^ constant, 8, 6, before=(0x2D,))
-    ((columns, digest),) = name_frame(learned(X))
-    assert (columns, digest.name) == (tuple(range(40, 48)), "XOR of bytes")
+    (digest,) = name_frame(learned(X))
+    assert (digest.rule.columns, digest.name) == (tuple(range(40, 48)), "XOR of bytes")
     assert digest.parameters["data"] == oracle.columns(0, 39)  # with the constant byte before it
     assert int(digest.parameters["constant"], 16) == constant ^ 0x2D
     assert digest.measured(X).rows_broken < 0.04 * len(X)

@@ -25,7 +25,6 @@ from flagstone.errors import InputError
 from flagstone.frames.captures import Capture, MessageType, length_text, message_types
 from flagstone.frames.captures.line_codes import suggest
 from flagstone.frames.cli.groups import (
-    TellingField,
     group_keys,
     has_digest,
     print_groups,
@@ -100,7 +99,7 @@ class _Asked:
         self._fresh = seed is None
         self.seed: str = fresh_seed() if seed is None else seed
 
-    def study(self, capture: Capture) -> tuple[Study, Capture]:
+    def study(self, capture: Capture) -> Study:
         """Study the frames of one length: the one that was asked for, or the commonest."""
         lengths, length = capture.lengths, self.options.length
         if length is None or length not in lengths:
@@ -136,7 +135,7 @@ class _Asked:
                 ),
             },
         )
-        return found, chosen.noting(*self._notes(capture, index, rows))
+        return replace(found, capture=chosen.noting(*self._notes(capture, index, rows)))
 
     def _notes(self, capture: Capture, index: Sequence[int], rows: Array) -> Iterator[str]:
         """Say what was left out, and what to try: another length, alignment, or a line code."""
@@ -205,30 +204,25 @@ def _cases(texts: Sequence[str] | None, n_bits: int) -> list[int]:
 
 def _answer(capture: Capture, asked: _Asked) -> int:
     """Answer for one capture, and say what tells its frames apart."""
-    found, chosen = asked.study(capture)
+    found = asked.study(capture)
     types = asked.types(found)
+    chosen = found.capture
     misaligned = any(note.startswith(_MISALIGNED) for note in chosen.notes)  # bytes mean nothing
-    told = None if misaligned else _telling(found, chosen, asked)
+    told = None if has_digest(found) or misaligned else telling_field(chosen, asked.study)
+    said = ""
     if told is not None and told.changes_constant:
-        said = f"each value of {told.name} has another constant in its digest: add --case "
-        chosen = chosen.noting(said + told.name)
+        said = f"each value of {told.name} has another constant in its digest: "
+        said += f"add --case {told.name}"
     elif len(types) > 1:
         parts = same_check(chosen, _told_apart(types), asked.study)
         each = [f"{len(part):,} ({in_bytes(name)})" for name, part in parts.items()]
         if len(parts) > 1:
             said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
-            chosen = chosen.noting(said)
     elif told is not None:
         said = f"each value of {told.name} has a digest of its own: add --by {told.name}"
-        chosen = chosen.noting(said)
     elif not has_digest(found):
-        chosen = chosen.noting(_several_senders(chosen))
-    return _tell(found, chosen, types, asked.options)
-
-
-def _telling(found: Study, chosen: Capture, asked: _Asked) -> TellingField | None:
-    """Return the field that tells frames apart; None where all of them have a digest."""
-    return None if has_digest(found) else telling_field(chosen, asked.study)
+        said = _several_senders(chosen)
+    return _tell(replace(found, capture=chosen.noting(said)), types, asked.options)
 
 
 def _several_senders(capture: Capture) -> str:
@@ -243,24 +237,19 @@ def _several_senders(capture: Capture) -> str:
     return ""
 
 
-def _tell(
-    found: Study,
-    capture: Capture | None,
-    types: Sequence[MessageType] | None,
-    options: FrameOptions,
-) -> int:
+def _tell(found: Study, types: Sequence[MessageType] | None, options: FrameOptions) -> int:
     """Write and print what was found, as the options say."""
     lines = None
     if options.show_as is not None:
         lines = shown_lines(found, options.show_as, options.strict)
-    notes = None if capture is None else capture.notes
+    notes = found.capture.notes if found.capture else None
     written = write_outputs(found.finding, options, FrameView(found), notes=notes)
     if options.json:
-        print_json(frame_keys(found, capture, types, written))
+        print_json(frame_keys(found, types, written))
     elif lines is not None:
         print("\n".join(lines))
     else:
-        print_study(found, capture, options, written)
+        print_study(found, options, written)
     return OK if found.named or found.finding.is_answer else BOTTOM
 
 
@@ -277,13 +266,13 @@ def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
         )
     groups = {value: asked.study(part) for value, part in parts.items()}
     if by == "type" and len(parts) > 1:
-        groups = {value: (_chosen(found), part) for value, (found, part) in groups.items()}
+        groups = {value: _chosen(found) for value, found in groups.items()}
     if asked.options.json:
         print_json(group_keys(groups))
     else:
         print_groups(by, groups, capture, asked.options)
-    found = [one for one, _ in groups.values()]
-    return OK if all(one.named or one.finding.is_answer for one in found) else BOTTOM
+    answered = (found.named or found.finding.is_answer for found in groups.values())
+    return OK if all(answered) else BOTTOM
 
 
 def _chosen(found: Study) -> Study:
@@ -296,8 +285,9 @@ def _chosen(found: Study) -> Study:
 
 def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
     """Return the frames of each type: told apart by bits, or by a field; a check is one type."""
-    whole, chosen = asked.study(capture)
-    told, types = _telling(whole, chosen, asked), asked.types(whole)
+    whole = asked.study(capture)
+    chosen, types = whole.capture, asked.types(whole)
+    told = None if has_digest(whole) else telling_field(chosen, asked.study)
     if (told is None and not types) or (told is not None and told.changes_constant):
         return chosen, {"all": chosen}  # one type, maybe with constants for cases
     if len(types) < 2 and told is not None:
@@ -324,4 +314,4 @@ def _show(file: str, options: FrameOptions) -> int:
     refuse_inputs(options, [file])
     finding = load_finding(file, options.seed)
     found = saved_study(finding, _columns("--solve", options.solve, len(finding.encoding.names)))
-    return _tell(found, None, None, options)
+    return _tell(found, None, options)

@@ -24,7 +24,7 @@ from flagstone.frames.study import Study
 from flagstone.frames.text import Line, digest_lines
 from flagstone.wording import counted
 
-Groups = Mapping[str, tuple[Study, Capture]]
+Groups = Mapping[str, Study]
 #: The most values of a field that is tried, and the fewest bits that a digest of its frames has.
 _MOST_VALUES, _FEWEST_BITS = 16, 4
 #: Fewer frames than this show no digest of their own. Where they are fewer than the free bits, only
@@ -39,7 +39,7 @@ def has_digest(found: Study) -> bool:
     return any(len(digest.columns) >= _FEWEST_BITS for digest in found.named)
 
 
-Studying = Callable[[Capture], tuple[Study, Capture]]
+Studying = Callable[[Capture], Study]
 
 
 class TellingField(NamedTuple):
@@ -111,7 +111,7 @@ def _tells(capture: Capture, name: str, study: Studying) -> bool:
     groups = list(capture.by(name).values())
     if not 2 <= len(groups) <= _MOST_VALUES or len(groups[1]) < _FEWEST_FRAMES:
         return False
-    return all(has_digest(study(capture.some(index))[0]) for index in groups[:2])
+    return all(has_digest(study(capture.some(index))) for index in groups[:2])
 
 
 def _n_free(names: Sequence[str], rows: Array, cases: Sequence[int] = ()) -> int:
@@ -126,7 +126,7 @@ def same_check(
     """Put parts of a capture together that have the same digests; without a digest, none."""
     alike: dict[str, list[str]] = {}
     for name, index in parts.items():
-        rules = [digest.rule.to_dict() for digest in study(capture.some(index))[0].named]
+        rules = [digest.rule.to_dict() for digest in study(capture.some(index)).named]
         alike.setdefault(repr(rules) if rules else name, []).append(name)
     return {
         " or ".join(names): capture.some(sorted({i for name in names for i in parts[name]}))
@@ -140,15 +140,14 @@ def print_groups(by: str, groups: Groups, capture: Capture, options: FrameOption
     for note in capture.notes:
         print(f"! {safe(note)}")
     print_lines(_shared_lines(groups))
-    for value, (found, chosen) in groups.items():
-        n = int(found.broken.sum())
+    for value, found in groups.items():
         size = f"{counted(len(found.rows), 'frame')} of {len(found.pattern):,} bits"
-        print(f"\n{safe(by)} {safe(in_bytes(value))}: {size}, {n:,} damaged")
-        for note in chosen.notes:
+        print(f"\n{safe(by)} {safe(in_bytes(value))}: {size}, {found.n_damaged:,} damaged")
+        for note in found.capture.notes:
             if note not in capture.notes:
                 print(f"! {safe(note)}")
         print_lines([*ruled(found.pattern), *digest_lines(found)], margin="  ")
-    first = next(iter(groups.values()))[0].finding
+    first = next(iter(groups.values())).finding
     print(f"\n{'finding':<12}seed {safe(str(first.seed))}")
 
 
@@ -157,7 +156,7 @@ def _shared_lines(groups: Groups) -> list[Line]:
     if len(groups) < 2:
         return []
     members: dict[str, list[str]] = {}
-    for value, (found, _) in groups.items():
+    for value, found in groups.items():
         names = [in_bytes(digest.name or digest.formula) for digest in found.digests]
         members.setdefault(" and ".join(names) or "no digest", []).append(in_bytes(value))
     lines: list[Line] = []
@@ -173,7 +172,7 @@ def _shared_lines(groups: Groups) -> list[Line]:
 
 def _shared(groups: Groups) -> Finding | None:
     """Return what the equations of all groups have in common; None for several lengths."""
-    findings = [found.finding for found, _ in groups.values()]
+    findings = [found.finding for found in groups.values()]
     kept = [one for one in findings if not one.answer.is_bottom and not one.is_empty]
     if len(kept) < 2 or len({len(one.encoding.names) for one in findings}) > 1:
         return None
@@ -182,12 +181,11 @@ def _shared(groups: Groups) -> Finding | None:
 
 def group_keys(groups: Groups) -> dict[str, Any]:
     """Return the groups and what they share, for JSON."""
-    named = [{digest.name for digest in found.named} for found, _ in groups.values()]
+    named = [{digest.name for digest in found.named} for found in groups.values()]
     shared = _shared(groups)
     return {
         "groups": [
-            {"value": value} | frame_keys(found, chosen, None, [])
-            for value, (found, chosen) in groups.items()
+            {"value": value} | frame_keys(found, None, []) for value, found in groups.items()
         ],
         "shared": {
             "digests": sorted(set.intersection(*named)),

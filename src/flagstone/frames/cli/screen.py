@@ -13,7 +13,7 @@ from flagstone.cli.json_keys import FRAME_KEYS
 from flagstone.cli.results import answer_lines, finding_json, remarks
 from flagstone.cli.verbs import FrameOptions
 from flagstone.errors import FormatError
-from flagstone.frames.captures import Capture, MessageType
+from flagstone.frames.captures import MessageType
 from flagstone.frames.captures.formats import bitbench_link
 from flagstone.frames.digests import decoder_code
 from flagstone.frames.digests.digest import columns_of
@@ -28,12 +28,10 @@ _NOTES = 8
 _LINKED = 100
 
 
-def print_study(
-    found: Study, capture: Capture | None, options: FrameOptions, written: Sequence[str]
-) -> None:
+def print_study(found: Study, options: FrameOptions, written: Sequence[str]) -> None:
     """Print the first screen; with --promises, also what holds for future samples."""
-    print(_head(found, capture))
-    for note in (capture.notes if capture else ())[:_NOTES]:
+    print(_head(found))
+    for note in found.capture.notes[:_NOTES]:
         print(f"! {safe(note)}")
     print()
     lines = [*ruled(found.pattern), ("", ""), *digest_lines(found)]
@@ -58,21 +56,21 @@ def print_lines(lines: Iterable[Line], margin: str = "") -> None:
         print(safe(f"{margin}{label:<12}{text}".rstrip()))
 
 
-def _head(found: Study, capture: Capture | None) -> str:
+def _head(found: Study) -> str:
     """Return how many frames there are, how long, and what they were read as."""
     finding, n_bits = found.finding, len(found.pattern)
     size = counted(n_bits, "bit") + (f" ({n_bits // 8} bytes)" if n_bits % 8 == 0 else "")
     read = counted(finding.rows.read, "frame")
-    if capture is None:
+    if not found.capture:
         return f"{read} of {size}, from a saved finding"
-    files = dict.fromkeys(place.file for place in capture.places[:10_000])
+    files = dict.fromkeys(place.file for place in found.places[:10_000])
     names = ", ".join(list(files)[:2]) + (", …" if len(files) > 2 else "")
-    return safe(f"{read} of {size} in {names}, read as {capture.format}")
+    return safe(f"{read} of {size} in {names}, read as {found.capture.format}")
 
 
 def damaged_lines(found: Study, most: int) -> list[Line]:
     """Return the frames that break a digest, with marked bytes and the bit that repairs each."""
-    n = int(found.broken.sum())
+    n = found.n_damaged
     if not len(found.rows):
         return []
     lines = [("damaged", f"{counted(n, 'frame')}" if n else "none")]
@@ -141,16 +139,13 @@ def _frame_lines(found: Study, shown_as: str) -> list[str]:
 
 
 def frame_keys(
-    found: Study,
-    capture: Capture | None,
-    types: Sequence[MessageType] | None,
-    written: Sequence[str],
+    found: Study, types: Sequence[MessageType] | None, written: Sequence[str]
 ) -> dict[str, Any]:
     """Return everything for JSON."""
-    keys = dict.fromkeys(FRAME_KEYS)
+    keys, capture = dict.fromkeys(FRAME_KEYS), found.capture
     analysis = {} if found.analysis is None else found.analysis.to_dict()
     keys |= {name: analysis.get(name) for name in ("pattern", "digest", "relations")}
-    if capture is not None:
+    if capture:
         first = [
             {**asdict(place), "frame": marked(bits, ()).replace(" ", ""), "marks": list(marks)}
             for place, bits, marks, _ in found.damaged(256)
@@ -163,10 +158,10 @@ def frame_keys(
                 "notes": list(capture.notes),
             },
             "pattern": found.pattern,
-            "damaged": {"frames": int(found.broken.sum()), "first": first},
+            "damaged": {"frames": found.n_damaged, "first": first},
         }
-    keys["capture_next"] = None if found.unseen is None else found.unseen.to_dict()
-    keys["strength"] = None if found.strength is None else found.strength.to_dict()
+    keys["capture_next"] = None if found.unseen is None else asdict(found.unseen)
+    keys["strength"] = None if found.strength is None else asdict(found.strength)
     if types is not None:
         keys["types"] = [{"rows": len(one.rows), "told_by": one.told_by} for one in types]
     return finding_json(found.finding) | {"outputs": list(written)} | keys

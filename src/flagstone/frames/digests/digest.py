@@ -233,10 +233,9 @@ def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:
     return Solved(columns, matrix, constant)
 
 
-def holds(frame: Frame, columns: tuple[int, ...], matrix: Array) -> bool:
-    """Say whether the linear part of a map gives the check bits of every frame."""
-    shown = (frame.directions.astype(np.int64) @ matrix.T.astype(np.int64)) & 1
-    return bool((shown == frame.directions[:, list(columns)]).all())
+def holds(frame: Frame, rule: Solved) -> bool:
+    """Say whether a rule holds in every frame, whatever its constant."""
+    return not replace(rule, constant=np.zeros_like(rule.constant)).broken(frame.directions).any()
 
 
 def explained(

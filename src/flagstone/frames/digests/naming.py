@@ -36,7 +36,6 @@ _WIDTHS, _ODD_WIDTHS = (32, 24, 16, 8, 4), tuple(w for w in range(31, 4, -1) if 
 #: Of digests that explain as many bits, the plainest is meant.
 _KINDS = ("xor", "parity", "crc", "lfsr", "keys")
 
-Named = tuple[tuple[int, ...], Digest]
 Namer = Callable[[Frame, tuple[int, ...]], Digest | None]
 
 
@@ -72,14 +71,14 @@ def _plain(frame: Frame, chosen: tuple[int, ...]) -> Digest | None:
     return named
 
 
-def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = True) -> list[Named]:
-    """Name the digests of a frame, each with its columns, from the outermost one in.
+def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = True) -> list[Digest]:
+    """Name the digests of a frame, from the outermost one in.
 
     A digest may cover the check bits of another. So the best one is named first, and what it
     explains is taken away before the next. ``taken`` are columns that hold no check. Unless
     ``thorough``, checks are looked for at bytes alone.
     """
-    found: list[Named] = []
+    found: list[Digest] = []
     left = frame
     while len(found) < _MOST and len(left.own) > left.n_free:
         if found and left.n_free < _SECOND:
@@ -87,12 +86,13 @@ def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = Tru
         named = _outermost(left, taken, thorough and not found)
         if named is None:
             break
-        checks = [i for columns, _ in [*found, named] for i in columns if frame.varies[i]]
-        # without what was taken away, a name may fit that does not fit these frames
-        if not frame.solvable(checks) or not holds(frame, named[0], _solved(named[1]).matrix):
-            break
         found.append(named)
-        left = left.without([*named[0], *_repeated(left, named[0])])
+        rule = _solved(named)
+        checks = [i for digest in found for i in _solved(digest).columns if frame.varies[i]]
+        # without what was taken away, a name may fit that does not fit these frames
+        if not frame.solvable(checks) or not holds(frame, rule):
+            return found[:-1]
+        left = left.without([*rule.columns, *_repeated(left, rule.columns)])
     return found
 
 
@@ -157,14 +157,14 @@ def explains(frame: Frame, digest: Digest) -> bool:
     return not is_code and 2 * _explained(frame, rule) >= w
 
 
-def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
+def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Digest | None:
     """Name one digest: wide ones first, then parities inside bytes, then a single parity bit.
 
     Keys that no register makes are named only where nothing else fits: poor payloads have many.
     """
     seen = list(_seen(frame))
     for name in (_plain, _folded):
-        first: Named | None = None
+        first: Digest | None = None
         for part, places, words in seen:
             groups = _places(part, {i for i, place in enumerate(places) if place in taken})
             best = _best(part, groups, name, thorough)
@@ -173,7 +173,7 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
             named = _spread(best, places, frame.dim, words)
             if first is None:
                 first = named
-            elif best.kind == "crc" and named[0] == first[0]:
+            elif best.kind == "crc" and named.columns == first.columns:
                 return named
             if best.kind != "lfsr":  # which may be a CRC that covers constant bytes at the end, too
                 break
@@ -181,7 +181,7 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Named | None:
             return first
     inside = parities_inside(frame)
     if inside is not None and taken.isdisjoint(_solved(inside).columns):
-        return _solved(inside).columns, inside
+        return inside
     for part, places, words in seen:
         for columns in windows(part)[:_TRIED]:
             digest = _plain(part, columns) if len(columns) < _NARROWEST else None
@@ -279,20 +279,20 @@ def _seen(frame: Frame) -> Iterator[tuple[Frame, Sequence[int], str]]:
     yield frame, range(frame.dim), ""
 
 
-def _spread(digest: Digest, places: Sequence[int], dim: int, words: str) -> Named:
+def _spread(digest: Digest, places: Sequence[int], dim: int, words: str) -> Digest:
     """Return a digest of some columns as one of the whole row."""
     rule = _solved(digest)
     matrix = np.zeros((len(rule.columns), dim), dtype=np.uint8)
     matrix[:, list(places)] = rule.matrix
-    spread = tuple(places[i] for i in rule.columns)
-    digest = replace(digest, rule=Solved(spread, matrix, rule.constant))
+    columns = tuple(places[i] for i in rule.columns)
+    digest = replace(digest, rule=Solved(columns, matrix, rule.constant))
     if words:
         digest = replace(
             digest,
             parameters={**digest.parameters, "bits": words},
             formula=f"{digest.formula}, in {words}",
         )
-    return spread, digest
+    return digest
 
 
 def _solved(digest: Digest) -> Solved:

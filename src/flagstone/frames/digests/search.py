@@ -92,9 +92,10 @@ class DigestAnalysis:
         if self.solve is not None:
             return Layers.solved_for(self.frame, self.solve)
         names = self.frame.names
-        checks = [columns_of(names, d.columns) for d in self.digests if d.kind != "sum"]
-        if not self.digests and self.rows is None:
-            checks = [list(columns) for columns, _ in name_frame(self.frame)]
+        known = self.digests
+        if not known and self.rows is None:
+            known = name_frame(self.frame)
+        checks = [columns_of(names, d.columns) for d in known if d.kind != "sum"]
         varying = sorted({i for columns in checks for i in columns if self.frame.varies[i]})
         if not varying or not self.frame.solvable(varying):
             proposals = propose(self.frame)
@@ -347,7 +348,7 @@ def _linear(
 
     def named(frame: Frame, level: int | None, thorough: bool) -> list[Digest]:
         if solve is None:
-            return measured([digest for _, digest in name_frame(frame, taken, thorough)], level)
+            return measured(name_frame(frame, taken, thorough), level)
         digest = name_check(frame, solve) if frame.solvable(solve) else None
         return measured([] if digest is None else [digest], level)
 
