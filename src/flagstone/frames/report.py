@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flagstone.finding import Finding
-from flagstone.frames.study import Study, source_code
+from flagstone.frames.study import Study
 from flagstone.frames.text import digest_lines, headline, next_lines
 from flagstone.markup import escape
 from flagstone.report import AnswerView
@@ -24,8 +24,10 @@ class FrameView(AnswerView):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from flagstone import Coins, IndexRule
     >>> from flagstone.frames.study import study
+    >>> from flagstone.tables import Place
     >>> from flagstone.report import html_report
     >>> data = np.random.RandomState(0).randint(0, 256, size=(500, 4), dtype=np.uint8)
     >>> check = np.bitwise_xor.reduce(data, axis=1, keepdims=True)
@@ -60,7 +62,7 @@ class FrameView(AnswerView):
         lines = next_lines(found)
         if lines:
             out.append(_group("capture next", [escape(text) for _, text in lines]))
-        shown = f'<dl class="layers">{"".join(out)}</dl>{self._code(finding)}{self._damaged()}'
+        shown = f'<dl class="layers">{"".join(out)}</dl>{self._code()}{self._damaged()}'
         equations = list(finding.answer.lines)
         if not equations:
             return shown
@@ -71,14 +73,13 @@ class FrameView(AnswerView):
         """Frames are shown bit by bit, wherever they were read."""
         return True
 
-    def _code(self, finding: Finding) -> str:
+    def _code(self) -> str:
         """Return the digests as functions of a frame."""
         if not self._study.digests:
             return ""
         parts = (("A C function that checks a frame", "c"), ("The same in Python", "python"))
         return "".join(
-            folded(said, copied(source_code(finding, self._study.digests, language)))
-            for said, language in parts
+            folded(said, copied(self._study.source_code(language))) for said, language in parts
         )
 
     def _damaged(self) -> str:

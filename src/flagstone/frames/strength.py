@@ -58,10 +58,9 @@ class Strength:
         return cls(_bits(digests), constants, zeros, ones)
 
     def __str__(self) -> str:
-        few = f"{1 << self.bits:,}" if self.bits < 34 else f"2^{self.bits}"
         verb = {True: "passes", False: "fails"}
         return (
-            f"{counted(self.bits, 'bit')} against random frames (1 of {few} passes); "
+            f"{counted(self.bits, 'bit')} against random frames (1 of {odds(self.bits)} passes); "
             f"all-zeros {verb[self.zeros_pass]}; all-ones {verb[self.ones_pass]}"
             + (f"; constants: {counted(self.constant_bits, 'bit')}" if self.constant_bits else "")
         )
@@ -88,15 +87,18 @@ def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -
     """
     constants = frames.matrix.sum(axis=1) == 1
     known = [np.concatenate([frames.matrix, frames.rhs[:, np.newaxis]], axis=1)[constants]]
-    known += [_equations(digest.rule) for digest in own if isinstance(digest.rule, Solved)]
-    added = [_equations(digest.rule) for digest in others if isinstance(digest.rule, Solved)]
+    known += [digest.rule.equations for digest in own if isinstance(digest.rule, Solved)]
+    added = [digest.rule.equations for digest in others if isinstance(digest.rule, Solved)]
     both = Subspace.span(np.concatenate([*known, *added]).astype(np.uint8))
     if both.dim and both.pivots[-1] == both.ambient_dim - 1:
         return None  # 0 = 1: no frame obeys both
     bits = both.dim - rank(np.concatenate(known).astype(np.uint8))
     for digest in others:
         if isinstance(digest.rule, Sum):
-            alike = [r for d in own if isinstance(r := d.rule, Sum) and _alike(r, digest.rule)]
+            sums = [d.rule for d in own if isinstance(d.rule, Sum)]
+            alike = [
+                rule for rule in sums if replace(rule, constant=digest.rule.constant) == digest.rule
+            ]
             if any(rule != digest.rule for rule in alike):
                 return None  # the same sum with another constant
             bits += 0 if alike else len(digest.columns)
@@ -106,13 +108,13 @@ def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -
     return bits
 
 
-def _equations(rule: Solved) -> Array:
-    return np.concatenate([rule.masks, rule.constant[:, np.newaxis]], axis=1)
+def odds(bits: int) -> str:
+    """Return how many frames there are for one that passes so many bits.
 
-
-def _alike(a: Sum, b: Sum) -> bool:
-    """Say whether two sums differ at most in their constants."""
-    return replace(a, constant=0) == replace(b, constant=0)
+    >>> odds(8), odds(40)
+    ('256', '2^40')
+    """
+    return f"{1 << bits:,}" if bits < 34 else f"2^{bits}"
 
 
 @dataclass(frozen=True)

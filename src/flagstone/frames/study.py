@@ -126,6 +126,24 @@ class Study:
         checks = {i for digest in self.digests for i in columns_of(names, digest.columns)}
         return Unseen.of(good, sorted(checks))
 
+    def source_code(self, language: str, strict: bool = False) -> str:
+        """Return ``check_frame`` for the digests; with strict, for the equations, too.
+
+        The code takes frames as the file has them, if no line code but ``reverse-bytes`` was
+        undone; else as they are after that.
+        """
+        reading = dict(self.finding.provenance.get("reading") or {})
+        codes, n = list(reading.get("decode") or ()), self.rows.shape[1]
+        order, notes = None, []
+        if codes == ["reverse-bytes"]:
+            order = [i for at in range(0, n, 8) for i in reversed(range(at, min(at + 8, n)))]
+        elif codes:
+            notes.append(f"They are given after decoding: {', '.join(codes)}.")
+        if reading.get("sync"):
+            notes.append(f"They begin after {reading['sync']}.")
+        equations, note = _as_rule(self.finding.answer) if strict else None, " ".join(notes)
+        return frame_code(n, self.digests, language, equations=equations, order=order, note=note)
+
     def damaged(self, most: int) -> list[DamagedFrame]:
         """Return the first frames that are damaged, with marked bits; those that a finding kept."""
         if not len(self.rows):
@@ -163,6 +181,15 @@ class Study:
             return unusual, ""
         few = f"one of {len(repairs)} bits" if len(repairs) > 1 else bit_text(repairs[0])
         return tuple(repairs), f"{few} flipped?"
+
+
+def _as_rule(answer: Any) -> Solved | None:
+    """Return equations as one rule; None where there are none."""
+    if not isinstance(answer, Constraints) or answer.is_bottom or not len(answer):
+        return None
+    matrix, first = answer.matrix.astype(np.uint8), answer.matrix.argmax(axis=1)
+    matrix[range(len(matrix)), first] = 0
+    return Solved(tuple(first.tolist()), matrix, np.asarray(answer.rhs, dtype=np.uint8))
 
 
 def study(
@@ -227,33 +254,3 @@ def study(
     )
     kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.digests]}
     return replace(found, finding=replace(finding, rows=counted, provenance=kept))
-
-
-def usual(answer: Any) -> Solved | None:
-    """Return the equations of frames as one rule; None where there are none."""
-    if not isinstance(answer, Constraints) or answer.is_bottom or not len(answer):
-        return None
-    matrix, first = answer.matrix.astype(np.uint8), answer.matrix.argmax(axis=1)
-    matrix[range(len(matrix)), first] = 0
-    return Solved(tuple(first.tolist()), matrix, np.asarray(answer.rhs, dtype=np.uint8))
-
-
-def source_code(
-    finding: Finding, digests: Sequence[Digest], language: str, strict: bool = False
-) -> str:
-    """Return ``check_frame`` for the digests of a finding; with strict, for its equations, too.
-
-    The code takes frames as the file has them, if no line code but ``reverse-bytes`` was undone;
-    else as they are after that.
-    """
-    reading = dict(finding.provenance.get("reading") or {})
-    codes, n = list(reading.get("decode") or ()), len(finding.encoding.names)
-    order, notes = None, []
-    if codes == ["reverse-bytes"]:
-        order = [i for at in range(0, n, 8) for i in reversed(range(at, min(at + 8, n)))]
-    elif codes:
-        notes.append(f"They are given after decoding: {', '.join(codes)}.")
-    if reading.get("sync"):
-        notes.append(f"They begin after {reading['sync']}.")
-    equations = usual(finding.answer) if strict else None
-    return frame_code(n, digests, language, equations=equations, order=order, note=" ".join(notes))

@@ -17,7 +17,7 @@ from flagstone.frames.cli.screen import damaged_lines, print_lines
 from flagstone.frames.digests import Digest, Solved, analyze
 from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.ruler import place_text
-from flagstone.frames.strength import bits_between
+from flagstone.frames.strength import bits_between, odds
 from flagstone.frames.study import Study
 from flagstone.frames.text import digest_text
 from flagstone.measurement import Measurement
@@ -158,9 +158,8 @@ def _passing(name: str, other: str, bits: int | None) -> str:
         return f"no frame of {name} passes the check of {other}"
     if bits == 0:
         return f"every frame of {name} passes the check of {other}"
-    few = f"{1 << bits:,}" if bits < 34 else f"2^{bits}"
-    bits_text = f"{bits} bit{'s' * (bits > 1)}"
-    return f"1 of {few} frames of {name} passes the check of {other} ({bits_text})"
+    passing = f"1 of {odds(bits)} frames of {name} passes the check of {other}"
+    return f"{passing} ({counted(bits, 'bit')})"
 
 
 def _difference(x: Digest, y: Digest) -> str:

@@ -18,7 +18,7 @@ from flagstone.frames.captures.formats import bitbench_link
 from flagstone.frames.digests import decoder_code
 from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import marked, ruled, shortened
-from flagstone.frames.study import Study, source_code
+from flagstone.frames.study import Study
 from flagstone.frames.text import Line, digest_lines, next_lines
 from flagstone.wording import counted
 
@@ -95,7 +95,7 @@ def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
             f"--as {shown_as} writes code for a digest, and none was found; say which the check "
             "bits are with --solve, or add --strict for what all frames obey"
         )
-    return source_code(finding, found.digests, shown_as, strict).rstrip("\n").split("\n")
+    return found.source_code(shown_as, strict).rstrip("\n").split("\n")
 
 
 def _decoder_lines(found: Study) -> list[str]:

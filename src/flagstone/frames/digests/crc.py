@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array
-from flagstone.frames.digests.catalogue import ALIASES, CATALOGUE
+from flagstone.frames.digests.catalogue import ALIASES, CATALOGUE, Known
 from flagstone.frames.digests.digest import (
     Digest,
     columns_of,
@@ -73,15 +73,13 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
     low = register.poly ^ 1 << w
     bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
     word = number(int(frame.point[i]) for i in layout.word)
-    known = _catalogued(frame, layout, register, bits, word)
-    turned = [] if known or w % 8 else _catalogued(frame, layout, register, bits, word, turned=True)
+    skipped, known = _catalogued(frame, register, bits, word)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
     plain = (s for s in _skipped(frame, layout) if word == run(bits[s:], register.poly, 0, w))
     bare = 0 if known or w < _TELLING else next(plain, 0)
-    bits, data = bits[bare:], [i for i in layout.data[bare:] if i >= 0]
-    moved = layout.moved
-    effect = word ^ run(bits, register.poly, 0, w)
-    init = modulo(times(power(-len(bits), register.poly), effect), register.poly)
+    data, moved = layout.covered(bare), layout.moved
+    effect = word ^ run(bits[bare:], register.poly, 0, w)
+    init = modulo(times(power(bare - len(bits), register.poly), effect), register.poly)
     parameters: dict[str, Any] = {
         "width": w,
         "poly": hex_text(low, w),
@@ -98,19 +96,12 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "note": "frames of one length show init and xorout only together",
     }
     if known:
-        parameters["catalogued"] = [
-            {
-                "name": entry.name,
-                "init": hex_text(entry.init, w),
-                "xorout": hex_text(entry.xorout, w),
-                "data": names_of(frame.names, [i for i in layout.data[skipped:] if i >= 0]),
-            }
-            for entry, skipped in known
-        ]
+        covered = names_of(frame.names, layout.covered(skipped))
+        parameters["catalogued"] = [_entry(one, covered) for one in known]
     elif w % 8 == 0:
-        others = list(dict.fromkeys(entry.name for entry, _ in turned))
-        parameters["if_lowest_bit_is_first"] = others
-    rule = register_matrix(frame, columns, register, known[0][1] if known else bare)
+        turned = _catalogued(frame, register, bits, word, turned=True)[1]
+        parameters["if_lowest_bit_is_first"] = [one.name for one in turned]
+    rule = register_matrix(frame, columns, register, skipped if known else bare)
     name, formula = crc_name(parameters), crc_formula(frame.names, parameters)
     return linear_digest(frame, "crc", name, rule, data, formula, parameters)
 
@@ -179,39 +170,34 @@ def register_matrix(
     return solved_by(frame, columns, matrix)
 
 
-def _catalogued(
-    frame: Frame,
-    layout: ByteLayout,
-    register: Register,
-    bits: list[int],
-    word: int,
-    turned: bool = False,
-) -> list[tuple[Any, int]]:
-    """Return entries that give the check of one frame, hence of all, with the bits they skip.
+def _entry(known: Known, data: Sequence[str]) -> dict[str, Any]:
+    """Return an entry of the catalogue as parameters of a digest."""
+    init, xorout = (hex_text(value, known.width) for value in (known.init, known.xorout))
+    return {"name": known.name, "init": init, "xorout": xorout, "data": list(data)}
 
-    ``turned``: those that would, if the lowest bit of each byte came first.
+
+def _catalogued(
+    frame: Frame, register: Register, bits: list[int], word: int, turned: bool = False
+) -> tuple[int, list[Known]]:
+    """Return entries that give the check of one frame, hence of all, and how many bits these skip.
+
+    The number comes first. ``turned``: those that would, if the lowest bit of each byte came first.
     """
-    w, refin = layout.width, _REFLECTED.get(layout.order)
+    layout, poly, w = register.layout, register.poly, register.layout.width
+    refin, refout = _REFLECTED.get(layout.order), register.backwards
     if refin is None:
-        return []
-    flags = (refin != turned, register.backwards != turned)
-    fitting = [
-        entry
-        for entry in CATALOGUE
-        if (entry.width, entry.poly, entry.refin, entry.refout)
-        == (w, register.poly ^ 1 << w, *flags)
-    ]
+        return 0, []
+    model = (w, poly ^ 1 << w, refin != turned, refout != turned)
+    fitting = [k for k in CATALOGUE if (k.width, k.poly, k.refin, k.refout) == model]
     for skipped in _skipped(frame, layout):
         found = [
-            (entry, skipped)
-            for entry in fitting
-            if run(bits[skipped:], register.poly, entry.init, w)
-            ^ reflected(entry.xorout, w, entry.refout)
-            == word
+            k
+            for k in fitting
+            if run(bits[skipped:], poly, k.init, w) ^ reflected(k.xorout, w, k.refout) == word
         ]
         if found:
-            return found
-    return []
+            return skipped, found
+    return 0, []
 
 
 def _skipped(frame: Frame, layout: ByteLayout) -> list[int]:
@@ -319,14 +305,10 @@ def _told(
     """Return a CRC with these constants, by the name that the catalogue has for it."""
     given = {key: value for key, value in digest.parameters.items() if key != "catalogued"}
     w = given["width"]
-    told = {"init": hex_text(init, w), "xorout": hex_text(xorout, w)}
-    flags = (w, int(given["poly"], 16), given["refin"], given["refout"], init, xorout)
-    known = [
-        {"name": k.name, **told, "data": given["data"]}
-        for k in CATALOGUE
-        if (k.width, k.poly, k.refin, k.refout, k.init, k.xorout) == flags
-    ]
-    given |= told | {"lengths": lengths, "note": "told apart by frames of several lengths"}
+    model = (w, int(given["poly"], 16), init, given["refin"], given["refout"], xorout)
+    known = [_entry(k, given["data"]) for k in CATALOGUE if k[1:-1] == model]
+    given |= {"init": hex_text(init, w), "xorout": hex_text(xorout, w), "lengths": lengths}
+    given["note"] = "told apart by frames of several lengths"
     if known:
         given["catalogued"] = known
     formula = crc_formula(names, given)

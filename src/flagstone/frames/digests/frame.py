@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -168,11 +168,8 @@ class Frame:
         return self.needed(columns, by) is not None
 
     @cached_property
-    def _equations(self) -> list[int]:
-        """For each column, the equations that it is part of, as the bits of a number."""
-        E = Subspace.span(self.directions, dim=self.dim).annihilator().basis
-        packed = np.packbits(E.T, axis=1)
-        return [int.from_bytes(row.tobytes(), "big") for row in packed]
+    def _equations(self) -> Array:
+        return Subspace.span(self.directions, dim=self.dim).annihilator().basis
 
     def solvable(self, columns: Sequence[int]) -> bool:
         """Say whether the equations can be solved for all of these columns at once.
@@ -182,26 +179,9 @@ class Frame:
         >>> frame.solvable([2, 3]), frame.solvable([0, 2])
         (True, False)
         """
-        return independent([self._equations[i] for i in columns])
+        return rank(self._equations[:, list(columns)]) == len(columns)
 
 
 def rank(rows: Array) -> int:
     """Return the rank over GF(2) of a 0/1 matrix."""
     return Subspace.span(rows).dim if rows.size else 0
-
-
-def independent(words: Iterable[int]) -> bool:
-    """Say whether numbers, read as vectors of bits, are linearly independent.
-
-    >>> independent([0b01, 0b11]), independent([0b01, 0b11, 0b10])
-    (True, False)
-    """
-    pivots: dict[int, int] = {}
-    for word in words:
-        rest = word
-        while rest and (top := rest.bit_length()) in pivots:
-            rest ^= pivots[top]
-        if not rest:
-            return False
-        pivots[rest.bit_length()] = rest
-    return True

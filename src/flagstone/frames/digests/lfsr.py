@@ -50,7 +50,7 @@ def lfsr_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -
         return None
     register = candidates[0]
     layout, rule = register.layout, register_matrix(frame, columns, register)
-    data = [i for i in layout.data if i >= 0]
+    data = layout.covered()
     bits = dict(zip(columns, rule.constant.tolist(), strict=True))
     parameters = _parameters(register) | {
         "restarts": None,

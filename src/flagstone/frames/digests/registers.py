@@ -74,6 +74,10 @@ class ByteLayout:
     filled: bool = False
     swapped: bool = False
 
+    def covered(self, skipped: int = 0) -> list[int]:
+        """Return the columns that enter, without the first ones, this many."""
+        return [i for i in self.data[skipped:] if i >= 0]
+
     @property
     def moved(self) -> list[int]:
         """The data bits that enter in the place of the check."""
@@ -241,8 +245,8 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
     if pairs is None or not any(b for _, b in pairs):
         return []
     polynomials = _polynomials(pairs, w)
-    data = [i for i in layout.data if i >= 0]
-    if not polynomials or w * rank(frame.directions[:, data]) < 2 * w + CANDIDATES + CERTAIN:
+    free = rank(frame.directions[:, layout.covered()])
+    if not polynomials or w * free < 2 * w + CANDIDATES + CERTAIN:
         return []
     found = []
     for poly in polynomials:

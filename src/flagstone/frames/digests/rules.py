@@ -38,8 +38,12 @@ class Solved:
     @property
     def relations(self) -> list[Relation]:
         """One relation for each check bit."""
-        rows = np.column_stack([self.masks, self.constant])
-        return [Relation.of_row(row) for row in rows]
+        return [Relation.of_row(row) for row in self.equations]
+
+    @property
+    def equations(self) -> Array:
+        """Each check equation as a row (mask, constant)."""
+        return np.column_stack([self.masks, self.constant])
 
     def lines(self, names: Sequence[str]) -> list[str]:
         """Return the equations for people: x32 = x0 ⊕ x5 ⊕ 1."""
