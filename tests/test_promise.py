@@ -355,9 +355,9 @@ def errors(masses, m, t, confidence, rule="index", sorted_rows=False):
             ends = sorted(set(counts) | {0})
             steps = [(b - a, b) for a, b in pairwise(ends)]
             chosen = next((b for sets, b in steps if sets >= t), m + 1)
-        g = guarantee(m, d, t, rule, confidence=confidence, sorted_rows=sorted_rows).with_coverage(
-            sorted((c for c in counts if c), reverse=True), int((seen >= chosen).sum())
-        )
+        given = {"confidence": confidence, "sorted_rows": sorted_rows}
+        falling, kept = sorted((c for c in counts if c), reverse=True), int((seen >= chosen).sum())
+        g = covered(m, d, t, rule, falling, kept, **given)
         missed, never = (float(p[:-1][seen < j].sum()) for j in (chosen, 1))
         wrong_span = never > (1 if g.certified.span is None else g.certified.span) + 1e-9
         wrong = missed > (1 if g.certified.future is None else g.certified.future) + 1e-9
@@ -366,8 +366,10 @@ def errors(masses, m, t, confidence, rule="index", sorted_rows=False):
     return future, span
 
 
-def guarantee(m, d, t, rule, **changes):
-    return promise(dim=d, n_rows=m, window=Window(rule, t, t), threshold=t, **changes)
+def covered(m, d, t, rule, counts, kept, **changes):
+    """The promises of an answer of dimension ``kept``, with what these counts certify."""
+    found = promise(dim=d, n_rows=m, window=Window(rule, t, t), threshold=t, **changes)
+    return replace(found, measured=replace(found.measured, dim=kept)).with_coverage(counts)
 
 
 @pytest.mark.parametrize("rule", ["index", "heavy"])
@@ -395,13 +397,13 @@ def test_each_bound_keeps_to_its_own_share_of_delta(masses, m, t, rule):
 
 def test_an_answer_that_is_the_span_of_all_rows_has_the_better_bound():
     counts, d = [900, 800, 700], 5
-    g = guarantee(2400, d, 50, "index").with_coverage(counts, 3).certified
+    g = covered(2400, d, 50, "index", counts, 3).certified
     assert g.future == g.span
-    first = guarantee(2400, d, 1, "index").with_coverage(counts, 3).certified
+    first = covered(2400, d, 1, "index", counts, 3).certified
     assert first.future < first.span
-    merged = guarantee(2400, d, 50, "index", n_shards=3).with_coverage(counts, 3).certified
+    merged = covered(2400, d, 50, "index", counts, 3, n_shards=3).certified
     assert merged.future == merged.span
-    rarer = guarantee(2400, d, 750, "index").with_coverage(counts, 2).certified
+    rarer = covered(2400, d, 750, "index", counts, 2).certified
     assert rarer.future > g.span
 
 

@@ -120,7 +120,7 @@ def ask(
     answer = question.read(chosen.subspace, coins, names=encoding.names, target=target)
     measured = replace(chosen.guarantee.measured, about="" if answer.is_bottom else question.about)
     promises = replace(chosen.guarantee, setup=setup, measured=measured)
-    promises = promises.with_coverage(flag.counts.tolist(), chosen.subspace.dim)
+    promises = promises.with_coverage(flag.counts.tolist())
     if withheld is not None:
         promises = promises.withhold(withheld)
     return Finding(

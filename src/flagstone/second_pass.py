@@ -374,5 +374,5 @@ def _certified(
         )
         promises = replace(promises, certified=replace(certified, certificate=certificate))
     if before.confidence != confidence or before.any_time:
-        promises = promises.with_coverage(flag.counts.tolist(), subspace.dim)
+        promises = promises.with_coverage(flag.counts.tolist())
     return replace(finding, promises=promises)

@@ -104,12 +104,11 @@ def _computed_again(bare: Finding, data: Mapping[str, Any]) -> Finding:
         provenance=bare.provenance,
         warn=False,
     )
-    promises, flag, V = found.promises, found.flag, found.subspace
+    promises, flag = found.promises, found.flag
     assert promises is not None
     assert flag is not None
-    assert V is not None
-    certified = _certified(given["certified"], promises.setup, V.dim)
-    promises = replace(promises, certified=certified).with_coverage(flag.counts.tolist(), V.dim)
+    certified = _certified(given["certified"], promises.setup, promises.measured.dim)
+    promises = replace(promises, certified=certified).with_coverage(flag.counts.tolist())
     if withheld is not None:
         promises = promises.withhold(str(withheld))
     return replace(found, promises=promises).with_counts(bare.rows)

@@ -45,8 +45,7 @@ def test_the_rule_is_that_of_the_road_taken_by_hand(d):
     assert model.finding_.subspace == result.subspace
     assert model.answer_ == ParityRule.from_subspace(result.subspace, coins=Coins(5))
     assert model.formula_ == f"y = x1 ⊕ x{d - 1}"
-    counts, dim = flag.counts.tolist(), result.subspace.dim
-    expected = result.guarantee.with_coverage(counts, dim)
+    expected = result.guarantee.with_coverage(flag.counts.tolist())
     assert model.guarantee_ == replace(expected, measured=replace(expected.measured, about="rule"))
     assert model.margin_ == result.guarantee.measured.margin
 

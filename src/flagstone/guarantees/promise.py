@@ -431,12 +431,9 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
     certified: Certified = field(default_factory=Certified)
     withheld: str | None = None
 
-    def with_coverage(self, counts: Sequence[int], dim: int) -> Guarantee:
-        """Return the promises with what a flag of these counts certifies about future rows.
-
-        ``dim`` is the dimension of the answer.
-        """
-        setup, certified = self.setup, self.certified
+    def with_coverage(self, counts: Sequence[int]) -> Guarantee:
+        """Return the promises with what a flag of these counts certifies about future rows."""
+        setup, certified, dim = self.setup, self.certified, self.measured.dim
         decide = bounds_of(setup.window.rule).per_set(setup.dim) // setup.dim  # sets per threshold
         sets = decide * math.ceil(setup.threshold) if setup.n_shards == 1 else None
         future, span = future_coverage(
@@ -452,12 +449,7 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
             # its bound has a share of δ of its own.
             future = span if future is None else min(future, span)
         future = 0.0 if dim == setup.dim else future
-        nothing = dim == 0 and len(counts) > 0
-        return replace(
-            self,
-            certified=replace(certified, future=future, span=span),
-            measured=replace(self.measured, dim=dim, is_empty=nothing),
-        )
+        return replace(self, certified=replace(certified, future=future, span=span))
 
     def withhold(self, reason: str) -> Guarantee:
         """Return what is left to promise if rows were not drawn independently.

@@ -204,6 +204,7 @@ class SpanRule(ABC):
         if c:
             tail = g.containment_failure(m, window.start, self.contamination)
         asked_rho = None if self.rho is None else float(self.rho)
+        kept = flag.dim_at(index)
         bracket = g.uncovered_bracket(flag.counts.tolist(), index, shards=flag.n_shards)
         return g.Guarantee(
             g.Setup(flag.dim, m, flag.n_shards, window, t),
@@ -215,7 +216,7 @@ class SpanRule(ABC):
                 rows_needed=needed,
                 each=self._each(d, m, window, flag.n_shards),
             ),
-            g.Measured(bracket, self.margin(flag, t)),
+            g.Measured(bracket, self.margin(flag, t), kept, is_empty=kept == 0 < flag.rank),
         )
 
     def _each(self, dim: int, n_rows: int, window: g.Window, n_shards: int) -> float | None:
