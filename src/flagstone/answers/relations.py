@@ -9,7 +9,7 @@ import numpy as np
 from flagstone.algebra import GF, Array, Field, Subspace
 
 #: This many orders of the columns, each of which shows other short equations.
-_TURNS = 16
+TURNS = 16
 #: Sums of this many rows are tried where no more rows than this are there.
 _DEEP, _WIDE = 32, 128
 #: In larger systems equations stay as they are: looking for shorter ones takes too long. By field:
@@ -40,10 +40,10 @@ def short_equations(equations: Array, field: Field) -> Array:
         rows = sparse_basis(equations)
     else:
         forms = [equations]
-        for turn in range(_TURNS):
+        for turn in range(TURNS):
             if kind == "rational" and _bits(forms[-1]) > _MOST_BITS:
                 return equations
-            forms.append(_turned(equations, field, turn))
+            forms.append(turned(equations, field, turn))
         found = np.concatenate(forms)
         found = found[np.argsort((found[:, :-1] != 0).sum(axis=1), kind="stable")]
         # the first rows that depend on none before them
@@ -61,10 +61,10 @@ def _bits(equations: Array) -> int:
     )
 
 
-def _turned(equations: Array, field: Field, turn: int) -> Array:
+def turned(equations: Array, field: Field, turn: int) -> Array:
     """Return the echelon form by another order of the columns, with a first coefficient of 1."""
     width = equations.shape[1] - 1
-    order = np.roll(np.arange(width), -turn * max(1, width // _TURNS))
+    order = np.roll(np.arange(width), -turn * max(1, width // TURNS))
     order = np.concatenate([order if turn % 2 else order[::-1], [width]])
     echelon = Subspace.span(equations[:, order], field).basis
     back = np.empty_like(echelon)
@@ -89,9 +89,9 @@ def sparse_basis(equations: Array) -> Array:
     k, width = len(equations), equations.shape[1]
     if not k:
         return equations
-    for turn in range(_TURNS):
+    for turn in range(TURNS):
         depth = 3 if k <= _DEEP else 2 if k <= _WIDE else 1
-        rows = _turned(equations, GF(2), turn).tolist()
+        rows = turned(equations, GF(2), turn).tolist()
         words = [int("".join(map(str, row)), 2) for row in rows]
         for n in range(1, depth + 1):
             for group in combinations(words, n):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flagstone.algebra import Array, Field, Subspace
+from flagstone.answers.relations import TURNS, turned
 from flagstone.encoding._column import ColumnEncoder
 from flagstone.encoding._encoders import OneHot
 from flagstone.encoding._encoding import Encoding
@@ -24,8 +25,6 @@ from flagstone.encoding._encoding import Encoding
 if TYPE_CHECKING:
     from flagstone.answers import Constraints
 
-#: Orders of the columns that are tried, each of which shows other short equations.
-_TURNS = 16
 #: Larger systems are shown as they are, and sums of two equations are tried of up to this many.
 _CELLS = {"bits": 1 << 16, "finite": 1 << 13, "rational": 1 << 9}
 _PAIRS = {"bits": 64, "finite": 16, "rational": 8}
@@ -243,23 +242,18 @@ def _stacked(field: Field, rows: list[Array], like: Array) -> Array:
 
 def _candidates(form: _NormalForm, rows: Array, basis: Array, search: bool) -> Iterator[Array]:
     """Yield equations that may be short; the first ones span all of them."""
-    F, width = form.field, form.dim
+    F = form.field
     kind = "rational" if F.order is None else "bits" if F.order == 2 else "finite"
     # one equation is as short as it gets, where nothing but constants is known of the columns
     is_plain = not form.has_groups and form.degrees.max(initial=1) == 1
     several = len(basis) > (1 if is_plain else 0)
     search = search and several and basis.size <= _CELLS[kind]
-    turns, pairs = (_TURNS, _PAIRS[kind]) if search else (0, 0)
+    turns, pairs = (TURNS, _PAIRS[kind]) if search else (0, 0)
     yield form.shortest(rows)
     if basis is not rows:
         yield form.shortest(basis)
     for turn in range(turns):
-        order = np.roll(np.arange(width), -turn * max(1, width // _TURNS))
-        order = np.concatenate([order if turn % 2 else order[::-1], [width]])
-        echelon = Subspace.span(form.reduced(basis, turn)[:, order], F, width + 1).basis
-        back = np.empty_like(echelon)
-        back[:, order] = echelon
-        kept = form.shortest(back)
+        kept = form.shortest(turned(form.reduced(basis, turn), F, turn))
         yield kept
         if len(kept) <= pairs:
             yield form.shortest(_sums(F, kept))
