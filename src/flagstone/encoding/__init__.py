@@ -14,6 +14,7 @@ from flagstone.encoding._encoders import (
     Mod,
     OneHot,
     grouped_numbers,
+    listing,
 )
 from flagstone.encoding._encoding import Encoding
 from flagstone.encoding._entries import (
@@ -48,6 +49,7 @@ __all__ = [
     "frame_lengths",
     "grouped_numbers",
     "is_rational",
+    "listing",
     "news",
     "number_text",
     "texts",

@@ -269,7 +269,7 @@ class Levels(_Listed):
         found = sorted(set(texts(values)))
         if values.dtype.kind == "f" or len(found) != 2 or _are_amounts(found, field):
             return None
-        return cls(column, tuple(found)), "text with 2 values"
+        return listing(column, found), "text with 2 values"
 
 
 class Bits(ColumnEncoder):
@@ -451,7 +451,12 @@ class OneHot(_Listed):
         found = sorted(set(texts(values)))
         if not 2 < len(found) <= MOST_CATEGORIES or _are_amounts(found, field):
             return None
-        return cls(column, tuple(found)), f"text with {len(found)} values"
+        return listing(column, found), f"text with {len(found)} values"
+
+
+def listing(column: str, values: Sequence[str]) -> ColumnEncoder:
+    """Return the encoder that lists values: two as 0 and 1, more in a column each."""
+    return (Levels if len(values) <= 2 else OneHot)(column, tuple(values))
 
 
 def grouped_numbers(found: Collection[str]) -> bool:

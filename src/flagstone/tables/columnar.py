@@ -116,7 +116,6 @@ class ParquetReader(Reader):
         return error
 
 
-@dataclass
 class ArrowReader(Reader):
     """Rows of an Arrow IPC file or stream (Feather version 2 is the former).
 

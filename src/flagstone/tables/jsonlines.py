@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from flagstone.tables.files import BYTE_ORDER_MARK, line_blocks, lines
 _MOST_CELLS = 1 << 20
 
 
-@dataclass
 class JsonLinesReader(Reader):
     """Rows of a JSON-lines file; the first row names the columns, the others must agree."""
 

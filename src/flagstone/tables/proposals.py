@@ -23,10 +23,9 @@ from flagstone.encoding import (
     MOST_CATEGORIES,
     ColumnEncoder,
     Element,
-    Levels,
-    OneHot,
     grouped_numbers,
     is_rational,
+    listing,
     texts,
     whole_floats,
     whole_range,
@@ -136,8 +135,7 @@ def _with_level(column: str, values: Array, proposal: Proposal) -> Proposal:
             "to make each a level; leave such rows out with ",
             Parameter("missing", "drop"),
         )
-    kind = Levels if len(listed) == 1 else OneHot
-    encoder = kind(column, (*listed, MISSING))
+    encoder = listing(column, [*listed, MISSING])
     return replace(proposal, encoder=encoder, reason=f"{len(listed)} values and missing ones")
 
 
