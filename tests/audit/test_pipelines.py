@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from flagstone import FieldEncoder, IndexRule, LinearSpan, ParityClassifier
 from flagstone.audit import audit
-from flagstone.audit._compare import PairComparison
 from flagstone.audit._learners import Trial
+from flagstone.audit._measures import PairComparison
 from flagstone.checks import owner_of
 
 RNG = np.random.RandomState(0)

@@ -19,7 +19,7 @@ import sys
 from types import ModuleType
 
 from flagstone.audit._audit import audit, summarize
-from flagstone.audit._compare import Pair
+from flagstone.audit._measures import Pair
 from flagstone.audit._pairs import read_pairs
 from flagstone.audit._result import AuditResult, AuditStats, Measure
 from flagstone.audit._tradeoff import TradeoffCurve, TradeoffPoint, tradeoff

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import NOTIONS, Pair, PairComparison
 from flagstone.audit._learners import Learner, Trial, kind_of, last_step, predictions
+from flagstone.audit._measures import NOTIONS, Pair, PairComparison
 from flagstone.audit._pairs import Task, collect, open_file
 from flagstone.audit._result import AuditResult, AuditStats
 from flagstone.audit.data import as_data

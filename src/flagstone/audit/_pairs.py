@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 import warnings
@@ -16,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import Pair, PairComparison
 from flagstone.audit._learners import Learner, TaskError, Trial, kind_of, last_step
+from flagstone.audit._measures import Pair, PairComparison
 from flagstone.audit.data import Data, DividedTable, Sample, random_stream, stacked
-from flagstone.disk import check_fields, open_ledger, read_ledger
+from flagstone.disk import check_fields, json_checksum, open_ledger, read_ledger
 from flagstone.errors import InputError, Parameter, ReplicabilityWarning
 from flagstone.processes import held_signals, in_processes
 from flagstone.progress import Update
@@ -70,7 +69,7 @@ class Task:
         name: str | None = None,
     ) -> None:
         self.learner, self.data, self.seed = learner, data, str(seed)
-        self._stream_id = strong_id_of({"data": data.canonical(), "seed": self.seed})
+        self._stream_id = json_checksum({"data": data.canonical(), "seed": self.seed})
         self._generator = np.random.RandomState()
         self.fixed = data.hold_out(self.stream("inputs"))
         self._y = data.y if isinstance(data, DividedTable) else self.fixed.y
@@ -102,7 +101,7 @@ class Task:
     @cached_property
     def strong_id(self) -> str:
         """SHA-256 of the canonical task, under which pairs are filed."""
-        return strong_id_of(self.canonical())
+        return json_checksum(self.canonical())
 
     def stream(self, purpose: int | str) -> np.random.RandomState:
         """Start the random stream of a pair, or of another purpose; it ends the one before."""
@@ -163,12 +162,6 @@ class Task:
         return replace(found, seconds=time.perf_counter() - start)
 
 
-def strong_id_of(canonical: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of plain data."""
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def collect(
     task: Task,
     known: Mapping[int, Pair],
@@ -224,7 +217,7 @@ def _take(filed: Filed, record: Any) -> None:
     """Note a line: that of a task, or that of a pair of a task noted before."""
     if isinstance(record, dict) and "task" in record:
         check_fields(record, {"id": str, "task": dict})
-        if record["id"] != strong_id_of(record["task"]):
+        if record["id"] != json_checksum(record["task"]):
             raise ValueError("its id is that of another task")
         if record["id"] in filed:
             raise ValueError("a line before it describes the same task")

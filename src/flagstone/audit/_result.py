@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone.audit._compare import SCORES, SIMILARITIES, Pair, Similarity
+from flagstone.audit._measures import GENERAL, SCORES, SIMILARITIES, MeasureKind, Pair
 from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
 from flagstone.errors import MissingDependencyError
@@ -157,41 +157,37 @@ class AuditResult(Display):
     @cached_property
     def measures(self) -> dict[str, Measure]:
         """All measures that apply, by name: "exact", "pointwise", "worst", "approximate", …."""
-        n, inputs, confidence = len(self.pairs), self.n_inputs, self.confidence
-        found: dict[str, Measure] = {}
-
-        def add(key: str, values: Sequence[float], meaning: str) -> None:
-            low, high = anytime_interval(values, confidence)
-            found[key] = Measure(key, _mean(values), low, high, meaning)
-
-        add("exact", [pair.exact for pair in self.pairs], f"the same output ({self.notion})")
-        close = f" within {self.tolerance:.3g}" if self.tolerance else ""
-        if inputs and any(pair.inputs is not None for pair in self.pairs):
-            agree = np.array([pair.agreeing(inputs) for pair in self.pairs])
-            meaning = f"the same prediction{close} for a fixed input, mean over {inputs} inputs"
-            add("pointwise", agree.mean(axis=1).tolist(), meaning)
-            # A union bound over the inputs: the interval of the least count holds the least rate.
-            least = int(agree.sum(axis=0).min())
-            ends = anytime_interval(
-                [1] * least + [0] * (n - least), 1.0 - (1.0 - confidence) / inputs
-            )
-            meaning = "the same for the worst of these inputs"
-            found["worst"] = Measure("pointwise, worst", least / n, *ends, meaning)
-        if any(pair.approximate is not None for pair in self.pairs):
-            shares = [pair.approximate or 0.0 for pair in self.pairs]
-            add("approximate", shares, f"share of held-out rows with the same prediction{close}")
-        for name in dict.fromkeys(name for pair in self.pairs for name in pair.similarities):
-            known = SIMILARITIES.get(name, Similarity(name, "your function of two outputs"))
-            values = [pair.similarities.get(name, known.failed) for pair in self.pairs]
-            scale = 1.0 - known.low
-            unit = [min(1.0, max(0.0, (value - known.low) / scale)) for value in values]
-            low, high = (known.low + scale * end for end in anytime_interval(unit, confidence))
-            found[name] = Measure(known.label, _mean(values), low, high, known.meaning)
+        pairs = [dict(pair.values(self.n_inputs)) for pair in self.pairs]
+        found, known = dict[str, Measure](), GENERAL | SIMILARITIES
+        for name in dict.fromkeys(["exact", *(name for values in pairs for name in values)]):
+            kind = known.get(name, MeasureKind(name, "your function of two outputs"))
+            numbers = [values.get(name, kind.failed) for values in pairs]
+            found[name] = self._measure(kind, _mean(numbers), numbers, self.confidence)
+            if name == "pointwise":
+                found["worst"] = self._worst()
         scores = [pair.score for pair in self.pairs if pair.score is not None]
         if scores and self.kind in SCORES:
             meaning = "of the runs, on held-out rows"
             found["score"] = Measure(SCORES[self.kind], _mean(scores), None, None, meaning)
         return found
+
+    def _measure(
+        self, kind: MeasureKind, estimate: float, values: Sequence[float], confidence: float
+    ) -> Measure:
+        scale = 1.0 - kind.low
+        unit = [min(1.0, max(0.0, (value - kind.low) / scale)) for value in values]
+        low, high = (kind.low + scale * end for end in anytime_interval(unit, confidence))
+        close = f" within {self.tolerance:.3g}" if self.tolerance else ""
+        meaning = kind.meaning.format(notion=self.notion, inputs=self.n_inputs, close=close)
+        return Measure(kind.label, estimate, low, high, meaning)
+
+    def _worst(self) -> Measure:
+        """Return how often the worst of the fixed inputs gets the same prediction."""
+        n, inputs = len(self.pairs), self.n_inputs
+        least = int(np.sum([pair.agreeing(inputs) for pair in self.pairs], axis=0).min())
+        # A union bound over the inputs: the interval of the least count holds the least rate.
+        each = 1.0 - (1.0 - self.confidence) / inputs
+        return self._measure(GENERAL["worst"], least / n, [1] * least + [0] * (n - least), each)
 
     @property
     def panels(self) -> tuple[int, int]:  # type: ignore[override]
@@ -330,7 +326,7 @@ class AuditResult(Display):
         """Return the table, its head first: name, estimate, interval, meaning."""
         interval = f"{100 * self.confidence:g} % interval"
         rows = [("measure", "estimate", interval, "what is measured")]
-        names = dict.fromkeys(("exact", "pointwise", "worst", "approximate", *self.measures))
+        names = dict.fromkeys((*GENERAL, *self.measures))
         for key in names:
             m = self.measures.get(key)
             if m is not None:

@@ -1,8 +1,8 @@
-"""How alike two outputs are: the notions of "same output", and the similarities in practice."""
+"""How alike two outputs are: the notions of "same output", and all that is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ NOTIONS = {
 }
 
 
-class Similarity(NamedTuple):
+class MeasureKind(NamedTuple):
     """A number for each pair: its least possible value, and that of a pair with a failed run."""
 
     label: str
@@ -34,16 +34,28 @@ class Similarity(NamedTuple):
     failed: float = 0.0
 
 
+#: Measures of every comparison, in the order of the table; what stands in braces is filled in.
+GENERAL = {
+    "exact": MeasureKind("exact", "the same output ({notion})"),
+    "pointwise": MeasureKind(
+        "pointwise", "the same prediction{close} for a fixed input, mean over {inputs} inputs"
+    ),
+    "worst": MeasureKind("pointwise, worst", "the same for the worst of these inputs"),
+    "approximate": MeasureKind(
+        "approximate", "share of held-out rows with the same prediction{close}"
+    ),
+}
+#: Measures that a comparison may ask for by name.
 SIMILARITIES = {
-    "churn": Similarity("churn", "share of held-out rows with another prediction", failed=1.0),
-    "jaccard": Similarity("Jaccard index", "features that both select, among all selected"),
-    "adjusted_rand": Similarity(
+    "churn": MeasureKind("churn", "share of held-out rows with another prediction", failed=1.0),
+    "jaccard": MeasureKind("Jaccard index", "features that both select, among all selected"),
+    "adjusted_rand": MeasureKind(
         "adjusted Rand index", "of two clusterings of held-out rows; 0 is chance", low=-0.5
     ),
-    "coef_distance": Similarity(
+    "coef_distance": MeasureKind(
         "coef. distance", "‖a − b‖ / (‖a‖ + ‖b‖) of coefficients; 0 is equal", failed=1.0
     ),
-    "equations": Similarity(
+    "equations": MeasureKind(
         "shared equations", "independent equations that both answers have, of those of either"
     ),
 }
@@ -103,6 +115,15 @@ class Pair:
             return np.zeros(n_inputs, dtype=np.uint8)
         packed = np.frombuffer(bytes.fromhex(self.inputs), dtype=np.uint8)
         return np.unpackbits(packed, count=n_inputs)
+
+    def values(self, n_inputs: int) -> Iterator[tuple[str, float]]:
+        """Yield the measures of the pair, those that its outputs have, with their values."""
+        yield "exact", self.exact
+        if n_inputs and self.inputs is not None:
+            yield "pointwise", float(self.agreeing(n_inputs).mean())
+        if self.approximate is not None:
+            yield "approximate", self.approximate
+        yield from self.similarities.items()
 
 
 class PairComparison:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from flagstone import Subspace
-from flagstone.audit._compare import PairComparison, similarity
 from flagstone.audit._learners import TaskError, Trial
+from flagstone.audit._measures import PairComparison, similarity
 from flagstone.errors import InputError
 
 
