@@ -22,7 +22,7 @@ class Sign(ColumnEncoder):
     def reads(self, field):
         return "number"
 
-    def encode(self, values, field, *, ignore_unknown=False):
+    def encode(self, values, field):
         return (values < 0).astype(field.dtype)[:, np.newaxis]
 
     def cell(self, part, field):

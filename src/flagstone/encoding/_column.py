@@ -145,11 +145,12 @@ class ColumnEncoder(ABC):
         return "text" if field.order is None else "integer"
 
     @abstractmethod
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
-        """Return the encoded columns, shape (n_rows, width); BadEntry names a bad row.
+    def encode(self, values: Array, field: Field) -> Array:
+        """Return the encoded columns, shape (n_rows, width); BadEntry names a bad row."""
 
-        Values that are not listed become zeros if they are to be ignored.
-        """
+    def encode_known(self, values: Array, field: Field) -> Array:
+        """Encode as `encode` does, with zeros for values that are not listed."""
+        return self.encode(values, field)
 
     def fits(self, values: Array) -> Array:
         """Say of each entry whether it makes a row: a frame of another length does not."""

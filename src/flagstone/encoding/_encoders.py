@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -68,7 +69,7 @@ class Element(ColumnEncoder):
     def is_binary(self) -> bool:
         return False
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+    def encode(self, values: Array, field: Field) -> Array:
         if field.order is None:
             return self._rationals(values)[:, np.newaxis]
         top = "0 or 1" if field.order == 2 else f"0 … {field.order - 1}"
@@ -146,21 +147,31 @@ class _Listed(ColumnEncoder):
         remedy = "number its values over a field that is large enough: "
         return [remedy, Parameter("field", large), ", ", levels]
 
-    def codes(self, values: Array, *, ignore_unknown: bool) -> Array:
-        """Return the place of each entry among the listed values, -1 for others."""
-        places = {value: i for i, value in enumerate(self.values)}
-        codes = np.array([places.get(text, -1) for text in texts(values)], dtype=np.int64)
-        codes[missing_entries(values)] = -1
-        if (codes < 0).any():
+    def encode(self, values: Array, field: Field) -> Array:
+        places = self._places(values)
+        if (places < 0).any():
             gaps = self.missing(values)
-            if MISSING in places:
-                codes[gaps] = places[MISSING]
-            elif gaps.any() and not ignore_unknown:
+            if MISSING not in self.values and gaps.any():
                 raise BadEntry(int(np.argmax(gaps)), IS_MISSING)
-            if not ignore_unknown:
-                listed = ", ".join(self.values)
-                refuse(codes < 0, values, f"is none of the listed values {listed}")
-        return codes
+            listed = ", ".join(self.values)
+            refuse(places < 0, values, f"is none of the listed values {listed}")
+        return self.from_places(places, field)
+
+    def encode_known(self, values: Array, field: Field) -> Array:
+        return self.from_places(self._places(values), field)
+
+    def _places(self, values: Array) -> Array:
+        """Return the place of each entry among the listed values, -1 for others."""
+        known = {value: i for i, value in enumerate(self.values)}
+        places = np.array([known.get(text, -1) for text in texts(values)], dtype=np.int64)
+        places[missing_entries(values)] = -1
+        if MISSING in known and (places < 0).any():
+            places[self.missing(values)] = known[MISSING]
+        return places
+
+    @abstractmethod
+    def from_places(self, places: Array, field: Field) -> Array:
+        """Return the encoded columns of entries at these places among the listed values."""
 
 
 class Hex(ColumnEncoder):
@@ -182,7 +193,7 @@ class Hex(ColumnEncoder):
     def reads(self, field: Field) -> str:
         return "text"
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+    def encode(self, values: Array, field: Field) -> Array:
         refuse(~self.fits(values), values, f"is no frame of {self.width} bits")
         digits = [frame.digits for frame in frames(values)]
         return digit_bits(digits, self.width).astype(field.dtype, copy=False)
@@ -235,14 +246,13 @@ class Levels(_Listed):
     def labels(self) -> tuple[str, ...]:
         return self.values
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
-        codes = self.codes(values, ignore_unknown=ignore_unknown)
+    def from_places(self, places: Array, field: Field) -> Array:
         if field.order is not None and len(self.values) > field.order:
             raise InputError(
                 f"column {self.column!r} lists {len(self.values)} levels, but {field.name} "
                 f"has {field.order} elements; use onehot, or a larger field"
             )
-        return np.maximum(codes, 0).astype(field.dtype)[:, np.newaxis]
+        return np.maximum(places, 0).astype(field.dtype)[:, np.newaxis]
 
     def cell(self, part: Sequence[Any], field: Field) -> str:
         if int(part[0]) < len(self.values):
@@ -288,7 +298,7 @@ class Bits(ColumnEncoder):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+    def encode(self, values: Array, field: Field) -> Array:
         whole, top = integers(values), (1 << self.width) - 1
         bad = (whole < 0) | (whole > top)
         refuse(bad, values, f"does not fit into {self.width} bits (0 … {top})")
@@ -322,7 +332,7 @@ class Mod(ColumnEncoder):
     def is_binary(self) -> bool:
         return False
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+    def encode(self, values: Array, field: Field) -> Array:
         whole = integers(values)
         if field.order is None:
             raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
@@ -369,7 +379,7 @@ class Above(ColumnEncoder):
     def label_remedy(self, field: Field) -> list[str | Parameter]:
         return []
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
+    def encode(self, values: Array, field: Field) -> Array:
         return _zeros_and_ones(self._above(values)[:, np.newaxis], field)
 
     def _above(self, values: Array) -> Array:
@@ -424,9 +434,8 @@ class OneHot(_Listed):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}={value}" for value in self.values)
 
-    def encode(self, values: Array, field: Field, *, ignore_unknown: bool = False) -> Array:
-        codes = self.codes(values, ignore_unknown=ignore_unknown)
-        return _zeros_and_ones(codes[:, np.newaxis] == np.arange(self.width), field)
+    def from_places(self, places: Array, field: Field) -> Array:
+        return _zeros_and_ones(places[:, np.newaxis] == np.arange(self.width), field)
 
     def cell(self, part: Sequence[Any], field: Field) -> str:
         found = [value for value, bit in zip(self.values, part, strict=True) if bit]

@@ -201,7 +201,8 @@ class Encoding:
         place = 0
         for encoder, column in zip(self._all, values, strict=True):
             try:
-                part = encoder.encode(column, self.field, ignore_unknown=ignore_unknown)
+                encode = encoder.encode_known if ignore_unknown else encoder.encode
+                part = encode(column, self.field)
             except BadEntry as bad:
                 raise BadEntry(bad.index, bad.problem, encoder.column) from None
             out[:, place : place + part.shape[1]] = part
