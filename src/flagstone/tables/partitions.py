@@ -181,29 +181,28 @@ class Dataset:
         self,
         field: FieldLike = 2,
         *,
-        columns: Sequence[str] | None = None,
         label: str | None = None,
         encode: Mapping[str, str] | str | None = None,
         missing: str = "refuse",
-        floats: str = "decimal",
+        **options: Any,
     ) -> Encoding:
         """Decide how columns become rows over a field: see :meth:`flagstone.tables.Table.encoding`.
 
         Of a Dask array all entries must be elements, and nothing is looked at.
         """
-        if isinstance(self.table.readers[0], _Unseen):
-            names = [name for name in self.table.columns if name != label]
-            kind = encode if isinstance(encode, str) else "element"
-            if missing != "refuse":
-                raise InputError(
-                    Parameter("missing", missing),
-                    ": entries of a Dask array must be elements, none of them missing; "
-                    "leave such rows out of the array first",
-                )
-            return Encoding.plain(as_field(field), names, label=label, kind=kind)
-        return self.table.encoding(
-            field, columns=columns, label=label, encode=encode, missing=missing, floats=floats
-        )
+        if not isinstance(self.table.readers[0], _Unseen):
+            return self.table.encoding(
+                field, label=label, encode=encode, missing=missing, **options
+            )
+        if missing != "refuse":
+            raise InputError(
+                Parameter("missing", missing),
+                ": entries of a Dask array must be elements, none of them missing; "
+                "leave such rows out of the array first",
+            )
+        names = [name for name in self.table.columns if name != label]
+        kind = encode if isinstance(encode, str) else "element"
+        return Encoding.plain(as_field(field), names, label=label, kind=kind)
 
     def identity(self, shards: Sequence[Shard]) -> str:
         """Return an id of the files: their names, sizes and both ends, and where they are cut.
