@@ -5,7 +5,9 @@ The oracle of the other families lists vectors or works on lists; rows of 512 bi
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -37,63 +39,94 @@ def integers(words: np.ndarray) -> list[int]:
 
 
 class Span:
-    """A subspace that grows; one row per leading (lowest) bit."""
+    """A subspace that grows, by its reduced basis: one row per leading (lowest) bit."""
 
-    def __init__(self, vectors: list[int] | tuple[int, ...] = ()) -> None:
+    def __init__(self, vectors: Iterable[int] = ()) -> None:
         self.rows: dict[int, int] = {}
+        self.leads = 0
         for vector in vectors:
             self.add(vector)
 
     def residual(self, vector: int) -> int:
-        while vector and (vector & -vector) in self.rows:
-            vector ^= self.rows[vector & -vector]
+        leads = vector & self.leads
+        while leads:
+            lead = leads & -leads
+            vector ^= self.rows[lead]
+            leads ^= lead
         return vector
 
     def add(self, vector: int) -> bool:
         """Add a vector; whether the span grew."""
         vector = self.residual(vector)
+        lead = vector & -vector
         if vector:
-            self.rows[vector & -vector] = vector
+            for other, row in self.rows.items():
+                if row & lead:
+                    self.rows[other] = row ^ vector
+            self.rows[lead] = vector
+            self.leads |= lead
         return bool(vector)
 
-    def __eq__(self, other: object) -> bool:
-        assert isinstance(other, Span)
-        return len(self.rows) == len(other.rows) and not any(
-            other.residual(vector) for vector in self.rows.values()
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    def basis(self) -> frozenset[int]:
+        """Return the reduced basis: equal spans have equal ones."""
+        return frozenset(self.rows.values())
 
 
-def partition(rows: list[int], weights: list[int] | None = None) -> list[Span]:
-    """V_1, V_2, … of the stable partition: each vector goes to the first set that misses it."""
-    return _partition(tuple(rows), None if weights is None else tuple(weights))
+def partition(words: np.ndarray, weights: np.ndarray | None = None) -> list[frozenset[int]]:
+    """V_1, V_2, … of the stable partition: each row goes to the first set that misses it.
 
-
-@lru_cache(maxsize=8)  # the versions of a kernel get the same rows one after another
-def _partition(rows: tuple[int, ...], weights: tuple[int, ...] | None) -> list[Span]:
-    sets: list[Span] = []
-    for i, row in enumerate(rows):
-        copies = 1 if weights is None else weights[i]
-        j = 0
-        while row and copies > 0:
-            if j == len(sets):
-                sets.append(Span())
-            copies -= sets[j].add(row)
-            j += 1
+    So each set takes, of the rows that the sets before it left over, those that are independent of
+    earlier ones. They are where the columns, as integers with a bit per row, have leading bits.
+    """
+    rows = integers(words)
+    copies = [1] * len(rows) if weights is None else weights.tolist()
+    octets = np.packbits(unpack(words, 64 * words.shape[1]), axis=0, bitorder="little")
+    columns = {int.from_bytes(column.tobytes(), "little") for column in octets.T}
+    sets: list[frozenset[int]] = []
+    left = sum(1 << i for i, number in enumerate(copies) if number > 0)
+    while columns := {column & left for column in columns} - {0}:
+        echelon: dict[int, int] = {}
+        for column in columns:
+            while column and (column & -column) in echelon:
+                column ^= echelon[column & -column]
+            if column:
+                echelon[column & -column] = column
+        taken = [lead.bit_length() - 1 for lead in echelon]
+        # A row is left over by a set that spans it, so that sets of equal rank are equal.
+        is_new = not sets or len(sets[-1]) != len(taken)
+        sets.append(Span(rows[i] for i in taken).basis() if is_new else sets[-1])
+        for i in taken:
+            copies[i] -= 1
+            if copies[i] == 0:
+                left ^= 1 << i
     return sets
 
 
-def chain(basis: np.ndarray, counts: np.ndarray) -> list[Span]:
-    """V_1, V_2, … of an adapted basis; checks that it is one, with falling counts."""
+def levels(basis: np.ndarray, counts: np.ndarray) -> list[tuple[int, frozenset[int]]]:
+    """Return each count of an adapted basis, from the greatest, and what is counted as often.
+
+    Checks that it is a basis, with falling counts.
+    """
     assert counts.dtype == np.int64
     assert basis.dtype == np.uint64
     assert basis.flags.c_contiguous
     assert np.all(np.diff(counts) <= 0)
     assert np.all(counts > 0)
-    sets = [Span() for _ in range(counts[0])] if len(counts) else []
-    for vector, count in zip(integers(basis), counts, strict=True):
-        assert all(sets[j].add(vector) for j in range(count))
+    span, found = Span(), []
+    for count, vectors in groupby(
+        zip(counts.tolist(), integers(basis), strict=True), itemgetter(0)
+    ):
+        for _, vector in vectors:
+            assert span.add(vector)
+        found.append((count, span.basis()))
+    return found
+
+
+def chain(basis: np.ndarray, counts: np.ndarray) -> list[frozenset[int]]:
+    """V_1, V_2, … of an adapted basis."""
+    sets: list[frozenset[int]] = []
+    for count, space in reversed(levels(basis, counts)):
+        sets += [space] * (count - len(sets))
     return sets
 
 
