@@ -6,6 +6,7 @@ drawn from a small pool of vectors and their combinations instead, with many rep
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ class Sample:
     def space(self):
         return naive.ambient(self.order, self.dim)
 
-    @property
+    @cached_property
     def chain(self):
         return naive.chain(self.space, self.rows)
 

@@ -41,9 +41,13 @@ _CODES = range(5)
 _RUNNING: set[int] = set()  #: the sessions that have not ended
 #: Run by a fresh interpreter to learn which modules commands load.
 _LOADED = """
-import atexit, json, runpy, sys
-atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.__stderr__))
-runpy.run_module("flagstone", run_name="__main__", alter_sys=True)
+import contextlib, json, runpy, sys
+commands = json.loads(sys.argv.pop())
+for words in commands:
+    sys.argv[1:] = words
+    with contextlib.suppress(SystemExit):
+        runpy.run_module("flagstone", run_name="__main__", alter_sys=True)
+print(json.dumps(sorted(sys.modules)), file=sys.__stderr__)
 """
 
 
@@ -82,13 +86,12 @@ class Program:
 
     def load(self, commands: Sequence[Sequence[str]]) -> None:
         """Import what these commands import, without running them here (they start threads)."""
-        for words in commands:
-            run = [sys.executable, "-c", _LOADED, *words]
-            done = subprocess.run(run, capture_output=True, text=True, env=self.environment({}))
-            for name in json.loads(done.stderr.splitlines()[-1]):
-                if name.partition(".")[0] != "__main__" and name != "flagstone.__main__":
-                    with contextlib.suppress(Exception):
-                        importlib.import_module(name)
+        run = [sys.executable, "-c", _LOADED, json.dumps(commands)]
+        done = subprocess.run(run, capture_output=True, text=True, env=self.environment({}))
+        for name in json.loads(done.stderr.splitlines()[-1]):
+            if name.partition(".")[0] != "__main__" and name != "flagstone.__main__":
+                with contextlib.suppress(Exception):
+                    importlib.import_module(name)
 
     def environment(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """Return the environment of a run; None removes a variable."""

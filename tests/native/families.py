@@ -72,9 +72,11 @@ class Family:
         assert basis.shape == (len(counts), space.dim)
         assert (np.diff(counts) <= 0).all()
         assert (counts > 0).all()
-        assert space.size(space.span(self.plain(basis))) == len(basis)
-        levels = range(1, int(counts[0]) + 1) if len(counts) else ()
-        return [space.span(self.plain(basis[counts >= j])) for j in levels]
+        rows = self.plain(basis)
+        ranks = [int((counts >= j).sum()) for j in range(1, 1 + max(counts, default=0))]
+        spans = {rank: space.span(rows[:rank]) for rank in {*ranks, len(rows)}}
+        assert space.size(spans[len(rows)]) == len(rows)
+        return [spans[rank] for rank in ranks]
 
     def chain_of(self, space: naive.Ambient, state: Any) -> list:
         return self.chain(space, *state.dump())

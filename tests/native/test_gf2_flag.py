@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.native import versions
+from tests.native.gf2 import integers, levels
 from tests.strategies import rows_of
 
 NATIVE = list(versions.NATIVE.values())
@@ -34,32 +35,12 @@ def pack(numbers, dim: int) -> np.ndarray:
     return np.frombuffer(octets, np.uint64).reshape(len(numbers), width(dim))
 
 
-def integers(words: np.ndarray) -> list[int]:
-    return [int.from_bytes(row.tobytes(), "little") for row in words]
-
-
-def canonical(flag) -> list[tuple[int, int]]:
-    """Rows by falling count, reduced: the same for equal flags, whatever their bases are."""
+def canonical(flag) -> list[tuple[int, frozenset[int]]]:
+    """Counts, and what is counted as often: the same for equal flags, whatever their bases are."""
     basis, counts = flag.dump()
-    assert basis.dtype == np.uint64
-    assert counts.dtype == np.int64
     assert basis.shape == (len(counts), width(flag.dim))
-    assert (np.diff(counts) <= 0).all()
-    assert (counts > 0).all()
-    pivots: dict[int, int] = {}  # leading bit: a row reduced by all others
-    levels = []
-    for row, count in zip(integers(basis), counts.tolist(), strict=True):
-        assert row < 1 << flag.dim
-        for bit, other in pivots.items():
-            if row >> bit & 1:
-                row ^= other
-        assert row, "dependent"
-        lead = row.bit_length() - 1
-        pivots = {bit: o ^ row if o >> lead & 1 else o for bit, o in pivots.items()}
-        pivots[lead] = row
-        levels.append((count, frozenset(pivots.values())))
-    last = dict(levels)
-    return sorted(last.items(), reverse=True)
+    assert all(row < 1 << flag.dim for row in integers(basis))
+    return levels(basis, counts)
 
 
 def sample(rng: np.random.Generator, kind: str, n: int, dim: int) -> np.ndarray:

@@ -250,7 +250,7 @@ SMALL = {
     "no-rows.npz": (npz(X=npy((0, 10**12))), "InputError", "1,000,000,000,000 columns"),
     "one-row.npz": (npz(X=npy((1, 10**12))), "FormatError", "shape (1, 1000000000000)"),
     "long-text.npz": (
-        npz(X=npy((1, 1), f"'<U{10**8}'", bytes(4 * 10**8))),
+        npz(X=npy((1, 1), f"'<U{2**24 + 1}'", bytes(4 * 2**24 + 4))),
         "InputError",
         "longer than 64 MiB",
     ),
@@ -323,10 +323,10 @@ ALLOWED = {
 
 def packed(path, start, part, n_parts, end):
     """Write one line, compressed: a part over and over, as streams in a row."""
-    many = 1 << 20
-    rest = gzip.compress(part * (n_parts % many) + end + b"\n", 1)
-    block = gzip.compress(part * many, 1)
-    path.write_bytes(gzip.compress(start, 1) + block * (n_parts // many) + rest)
+    blocks, more = divmod(n_parts, 1 << 20)
+    block = gzip.compress(part * (1 << 20), 1) if blocks else b""
+    rest = gzip.compress(part * more + end + b"\n", 1)
+    path.write_bytes(gzip.compress(start, 1) + block * blocks + rest)
     return path
 
 

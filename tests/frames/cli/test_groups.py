@@ -88,8 +88,8 @@ def test_several_answers_are_not_written_to_one_file(run, log, words):
 def two_types(place):
     """Two devices in one capture, each message sent three times."""
     rng = np.random.default_rng(5)
-    one = device(rng, 900, repeat=3)
-    two = device(rng, 600, "CRC-8/SMBUS", 0x8A, repeat=3)
+    one = device(rng, 300, repeat=3)
+    two = device(rng, 201, "CRC-8/SMBUS", 0x8A, repeat=3)
     return write(place, "two.hex", damaged(rng, mixed(rng, one, two, repeat=3)))
 
 
@@ -103,7 +103,7 @@ def test_types_are_said_and_answered_apart(run, two_types, place):
         "CRC-8/MAXIM-DOW",
         "CRC-8/SMBUS",
     }
-    assert sum(group["rows"]["read"] for group in found["groups"]) > 1400
+    assert sum(group["rows"]["read"] for group in found["groups"]) > 470
     for group in found["groups"]:  # chosen by what the frames say
         assert "told apart by what they say" in group["promises"]["withheld"]
 
@@ -140,10 +140,10 @@ def test_a_field_of_several_bits_tells_types_apart(run, place, field):
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_ids_that_differ_in_many_bits_and_take_turns(run, place, shuffled):
     rng = np.random.default_rng(4)
-    payload = rng.integers(0, 256, (600, 6))
-    payload[:, 0] = np.where(np.arange(600) % 2, 0x2E, 0x11)
+    payload = rng.integers(0, 256, (300, 4))
+    payload[:, 0] = np.where(np.arange(300) % 2, 0x2E, 0x11)
     checks = np.where(
-        np.arange(600) % 2,
+        np.arange(300) % 2,
         np.bitwise_xor.reduce(payload, axis=1) ^ 0x5C,
         payload.sum(axis=1) & 255,
     )
@@ -219,8 +219,8 @@ def test_frames_that_differ_only_in_their_data_are_not_said_to_be_types(run, pla
 def test_a_log_of_many_ids_says_how_to_look_at_one(run, place):
     """Most ids of a CAN log have no digest, also the most frequent one."""
     rng = np.random.default_rng(12)
-    rows = [(0x100, row) for row in rng.integers(0, 2, size=(400, 48), dtype=np.uint8)]
-    rows += [(0x229, row) for row in with_crc(rng, 200)]
+    rows = [(0x100, row) for row in rng.integers(0, 2, size=(400, 32), dtype=np.uint8)]
+    rows += [(0x229, row) for row in with_crc(rng, 200, n_bytes=2)]
     lines = [f"(1.0) can0 {i:03X}#{np.packbits(row).tobytes().hex()}\n" for i, row in rows]
     (place / "log.txt").write_text("".join(lines))
     assert "! frames of 2 values of id together: add --by id" in run("frames", "log.txt").out
