@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from flagstone.algebra import Array, Flag, Rows, Subspace
-from flagstone.certificates.claims import (
-    CertifiedSpace,
-    Claims,
-    SetsOutside,
-    mean_failure,
-)
+from flagstone.certificates.claims import CertifiedSpace, Claims, SetsOutside, mean_failure
 from flagstone.certificates.pieces import Cut, Cutter, Evidence
 from flagstone.certificates.plan import CertificatePlan
 from flagstone.errors import InputError
@@ -30,7 +25,6 @@ from flagstone.guarantees.promise import Certificate, Window
 _FARTHEST = 256.0
 #: Rows that are looked at, or passed over, in a stretch; those taken at a time if none are passed.
 _STRETCH, _MANY = 1 << 14, 1 << 17
-_SIDES = ("inside", "outside")
 #: δ goes to: pieces inside, pieces outside, rows outside, rows between spaces (S34).
 _INSIDE, _OUTSIDE, _BEYOND, _BETWEEN = 0.55, 0.15, 0.25, 0.05
 
@@ -72,9 +66,9 @@ class Certifier:
         self.plan, self.confidence, self._failure = plan, float(share), float(1 - share)
         self.n_rows = self.n_runs = self._in_run = 0
         self.counts: Array = np.zeros(len(plan.weights) + 2, dtype=np.int64)
-        # by the number of a space and the side of it
-        self._before = {(i, side): Outcomes() for i in range(len(plan.weights)) for side in _SIDES}
-        self._run: dict[tuple[int, str], Cutter] = {}  # empty before the first row of a run
+        cuts = [*plan.inside, *filter(None, plan.outside)]
+        self._before = {cut: Outcomes() for cut in cuts}
+        self._run: dict[Cut, Cutter] = {}  # empty before the first row of a run
         self._proven: dict[tuple[int, float | None], tuple[Claims, float]] = {}
 
     @classmethod
@@ -84,10 +78,9 @@ class Certifier:
         """Decide what to count, from the flag of the first `pilot_rows` of ``n_rows`` rows only."""
         return cls(CertificatePlan.of_pilot(pilot, n_rows, window), confidence)
 
-    def outcomes(self, i: int, side: str) -> Outcomes:
-        """Return how often pieces on one side of space i had which value and length."""
-        cutter = self._run.get((i, side))
-        return self._before[i, side] + (cutter.outcomes if cutter else Outcomes())
+    def outcomes(self, cut: Cut) -> Outcomes:
+        """Return how often pieces that were cut like this had which value and length."""
+        return self._before[cut] + (self._run[cut].outcomes if self._run else Outcomes())
 
     def update(self, X: Any) -> Certifier:
         """Take more certifying rows of this run, in the order they come: all of them or none."""
@@ -109,31 +102,24 @@ class Certifier:
             self._proven.clear()
         return self
 
-    def _next_run(self) -> dict[tuple[int, str], Cutter]:
+    def _next_run(self) -> dict[Cut, Cutter]:
         """The cutters, as copies: an interrupt must not leave half an update."""
         if self._run:
-            return {key: cutter.copy() for key, cutter in self._run.items()}
-        field, cuts = self.plan.spaces.field, (self.plan.inside, self.plan.outside)
-        return {
-            (i, side): Cutter(field, cut)
-            for side, each in zip(_SIDES, cuts, strict=True)
-            for i, cut in enumerate(each)
-            if cut is not None
-        }
+            return {cut: cutter.copy() for cut, cutter in self._run.items()}
+        return {cut: Cutter(self.plan.spaces.field, cut) for cut in self._before}
 
-    def _take(self, rows: Rows, run: dict[tuple[int, str], Cutter]) -> Array:
+    def _take(self, rows: Rows, run: dict[Cut, Cutter]) -> Array:
         spaces, n = self.plan.spaces, len(rows)
         coordinates = spaces.coordinates(rows)
         first = spaces.first_space(coordinates)
         held = [n - int(np.count_nonzero(first))]  # how many rows lie in {0}, U_1, U_2, …
-        for i in range(len(self.plan.weights)):
+        for i, (inner, outer) in enumerate(zip(self.plan.inside, self.plan.outside, strict=True)):
             inside = first <= i + 1
             ticks = np.flatnonzero(inside)
-            if inner := run.get((i, "inside")):
-                inner.update(spaces.inside(coordinates[ticks], i), ticks, n)
-            if outer := run.get((i, "outside")):
+            run[inner].update(spaces.inside(coordinates[ticks], i), ticks, n)
+            if outer is not None:
                 beyond = np.flatnonzero(~inside)
-                outer.update(spaces.outside(coordinates[beyond], i), beyond, n)
+                run[outer].update(spaces.outside(coordinates[beyond], i), beyond, n)
             held.append(len(ticks))
         return np.diff([0, *held, n])
 
@@ -152,8 +138,8 @@ class Certifier:
         for part in (self, other):
             both.n_rows, both.n_runs = both.n_rows + part.n_rows, both.n_runs + part.n_runs
             both.counts = both.counts + part.counts
-            for key, total in both._before.items():
-                total.update(part.outcomes(*key))
+            for cut, total in both._before.items():
+                total.update(part.outcomes(cut))
         return both
 
     def certificate(
@@ -293,9 +279,8 @@ class Certifier:
 
     def _evidence(self, i: int, cut: Cut, factor: float) -> Evidence:
         """What the pieces on one side of a space prove, each counted ``factor`` times."""
-        side, part = ("inside", _INSIDE) if cut.inside else ("outside", _OUTSIDE)
-        seen = {piece: times * factor for piece, times in self.outcomes(i, side).items()}
-        failure = self._failure * self.plan.weights[i] * part
+        seen = {piece: times * factor for piece, times in self.outcomes(cut).items()}
+        failure = self._failure * self.plan.weights[i] * (_INSIDE if cut.inside else _OUTSIDE)
         return Evidence(cut, seen, failure, math.sqrt(self.plan.stride))
 
     def _rows_needed(self, rho: float, runs: int) -> int | None:

@@ -192,7 +192,7 @@ def _delta_not_shared(case: Case, rows: Array, confidence: float) -> Certifier:
 class _BlocksOfAllRows(Certifier):
     """A piece ends when *all* its rows, not those inside U alone, have a span that holds U."""
 
-    blocks: list[Counter[tuple[int, int]]]
+    blocks: dict[Any, Counter[tuple[int, int]]]
 
     @classmethod
     def of(cls, case: Case, rows: Array, confidence: float) -> Certifier:
@@ -203,11 +203,12 @@ class _BlocksOfAllRows(Certifier):
         bits = 1 << np.arange(rows.shape[1])
         words = (rows[k:] @ bits).tolist()
         spaces = [plan.spaces.subspace(i).basis @ bits for i in range(len(cuts))]
-        certifier.blocks = [_until_held(words, wanted.tolist(), longest) for wanted in spaces]
+        blocks = [_until_held(words, wanted.tolist(), longest) for wanted in spaces]
+        certifier.blocks = dict(zip(cuts, blocks, strict=True))
         return certifier.update(rows[k:])
 
-    def outcomes(self, i: int, side: str) -> Counter[tuple[int, int]]:
-        return self.blocks[i] if side == "inside" else super().outcomes(i, side)
+    def outcomes(self, cut: Any) -> Counter[tuple[int, int]]:
+        return self.blocks[cut] if cut.inside else super().outcomes(cut)
 
 
 def _until_held(words: list[int], wanted: list[int], longest: int) -> Counter[tuple[int, int]]:
