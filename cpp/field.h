@@ -64,7 +64,6 @@ class Field {
   public:
     virtual ~Field();
     virtual std::unique_ptr<Flag> flag(std::size_t dim) const = 0;
-    virtual std::unique_ptr<Flag> load(std::size_t dim, CountedBasis basis, Pause pause) const = 0;
     // Writes the non-zero rows of the reduced row echelon form and their pivots; returns the rank.
     // Over GF(2) there must be room for `dim` rows.
     virtual std::size_t rref(std::size_t dim, Entries M, NewEntries R, std::int64_t *pivots,

@@ -161,7 +161,12 @@ std::unique_ptr<FlagObject> load_flag(const FieldObject &field, std::size_t dim,
                                       const Table &basis, const Integers &counts) {
     require(dim <= std::size_t(1) << 28, "dim is too large");
     const CountedBasis counted = field.basis(basis, counts, dim);
-    auto flag = run([&] { return field.kernel->load(dim, counted, pause); });
+    auto flag = run([&] {
+        auto flag = field.kernel->flag(dim);
+        flag->insert(counted.rows, counted.counts, pause);
+        if (flag->rank() != counted.rows.rows) fail_dependent();
+        return flag;
+    });
     const std::int64_t most = counts.shape(0) > 0 ? counts(0) : 0;
     return std::make_unique<FlagObject>(field, dim, std::move(flag), most);
 }

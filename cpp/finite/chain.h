@@ -1,4 +1,4 @@
-// The echelon chain: how a counted flag over GF(p) or GF(p^k) is held, and changed by one row.
+// The echelon chain: how a counted flag over GF(p) or GF(p^k) is held.
 //
 // Method. Basis rows x_0, x_1, ... stand in order of falling count, each with a pivot column.
 // Invariant: x_i is 1 in its pivot column, and every later row is 0 there; V_j is the span of the
@@ -28,7 +28,7 @@ class Chain {
     using Lane = typename A::Lane;
 
     Chain(const A &field, std::size_t dim)
-        : field(&field), dim(dim), pivots_(dim), order_(dim), counts_(dim) {
+        : field(&field), dim(dim), pivots_(dim), order_(dim), counts_(dim), w_(dim) {
         for (std::size_t i = 0; i < dim; ++i) pivots_[i] = std::uint32_t(i);
     }
 
@@ -81,57 +81,16 @@ class Chain {
         const bool read = !full() || counts_[dim - 1] != counts_[start];
         scale(u, u[column], row(f));
         for (std::size_t i = f; i-- > start;) {
-            if (read) clear(row(i), row(i)[column], rows_.data() + slot * dim);
+            if (read && row(i)[column] != 0) {
+                field->lift(row(i), dim, w_.data());
+                field->subtract(w_.data(), row(i)[column], rows_.data() + slot * dim, dim);
+                field->values(w_.data(), dim, row(i));
+            }
             order_[i + 1] = order_[i];
             pivots_[i + 1] = pivots_[i];
         }
         order_[start] = slot;
         pivots_[start] = column;
-    }
-
-    // Insert one row `weight` times. The weight lifts it through several classes, with one exchange
-    // in each, as one insertion after another would.
-    void insert(const Cell *v, std::int64_t weight) {
-        Buffer<Lane> w(dim);
-        Buffer<Cell> coordinates(dim), u(dim);
-        for (std::size_t j = 0; j < dim; ++j) w[j] = field->lift(v[j]);
-        const std::size_t end = stop();
-        std::size_t f = dim;  // the first hit of the last class that was hit
-        for (std::size_t i = 0; i < end; ++i) {
-            coordinates[i] = field->value(w[pivots_[i]]);
-            if (coordinates[i] == 0) continue;
-            if (f == dim || counts_[i] != counts_[f]) f = i;
-            subtract(w, coordinates[i], i);
-        }
-        settle(w, u);
-        std::size_t t = end;
-        while (t < dim && u[pivots_[t]] == 0) ++t;
-        if (t == dim && f == dim) return;
-        if (t == dim) {
-            restore(w, coordinates, f, end);
-            settle(w, u);
-        } else if (full()) {
-            f = t;
-        } else {
-            f = size_;
-            append(u.data(), pivots_[t]);
-        }
-        for (std::size_t start = class_start(counts_[f], f);;) {
-            promote(f, start, u.data());
-            const std::int64_t room = start > 0 ? counts_[start - 1] - counts_[start] : weight;
-            const std::int64_t step = weight < room ? weight : room;
-            counts_[start] += step;
-            weight -= step;
-            if (weight == 0) return;
-            // Now the row is the last of the class above, and is exchanged there.
-            const std::size_t begin = class_start(counts_[start], start);
-            f = start;
-            for (std::size_t i = start; i-- > begin;)
-                if (coordinates[i] != 0) f = i;
-            restore(w, coordinates, begin, start);
-            settle(w, u);
-            start = begin;
-        }
     }
 
   private:
@@ -148,33 +107,11 @@ class Chain {
         for (std::size_t j = 0; j < dim; ++j) result[j] = field->multiply(inverse, u[j]);
     }
 
-    // x -= c y
-    void clear(Cell *x, Cell c, const Cell *y) const {
-        if (c == 0) return;
-        for (std::size_t j = 0; j < dim; ++j)
-            x[j] = field->value(field->subtract(field->lift(x[j]), c, y[j]));
-    }
-
-    void subtract(Buffer<Lane> &w, Cell c, std::size_t i) const {
-        const Cell *x = row(i);
-        for (std::size_t j = 0; j < dim; ++j) w[j] = field->subtract(w[j], c, x[j]);
-    }
-
-    // Add what was subtracted at these positions.
-    void restore(Buffer<Lane> &w, const Buffer<Cell> &coordinates, std::size_t begin,
-                 std::size_t end) const {
-        for (std::size_t i = begin; i < end; ++i)
-            if (coordinates[i] != 0) subtract(w, field->negate(coordinates[i]), i);
-    }
-
-    void settle(const Buffer<Lane> &w, Buffer<Cell> &u) const {
-        for (std::size_t j = 0; j < dim; ++j) u[j] = field->value(w[j]);
-    }
-
     std::size_t size_ = 0;
     Buffer<Cell> rows_;                     // by slot
     Buffer<std::uint32_t> pivots_, order_;  // by position: pivot column, slot
     Buffer<std::int64_t> counts_;           // by position
+    Buffer<Lane> w_;                        // a row that is worked on
 };
 
 }  // namespace flagstone::FLAGSTONE_VERSION

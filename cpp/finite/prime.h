@@ -4,7 +4,7 @@
 // are subtracted without a remainder. Invariant: a lane stands for its value modulo p and is below
 // `bound`, a multiple of p. After at most kRun products of elements were subtracted, one addition
 // of `bound` to the lanes that became negative restores it; bound >= kRun (p - 1)^2 and
-// 2 bound <= 2^bits make sure that it does. Only single elements are reduced modulo p.
+// 2 bound <= 2^bits make sure that it does. Only elements that are read are reduced modulo p.
 #pragma once
 
 #include <stdexcept>
@@ -18,7 +18,6 @@ template <class Lane_>
 class Prime {
   public:
     using Lane = Lane_;
-    using Plane = Lane_;
     using Cell = std::conditional_t<sizeof(Lane) == 8, std::uint32_t, Lane>;
 
     static constexpr bool kWide = sizeof(Lane) == 8;
@@ -39,9 +38,11 @@ class Prime {
 
     std::uint64_t order() const { return p_; }
 
-    // Single elements, and lanes of rows.
+    // Elements to lanes, and lanes to elements.
 
-    Lane lift(Cell a) const { return a; }
+    void lift(const Cell *elements, std::size_t n, Lane *w) const {
+        for (std::size_t i = 0; i < n; ++i) w[i] = elements[i];
+    }
 
     Cell value(Lane w) const {
         if constexpr (kWide) {
@@ -58,10 +59,24 @@ class Prime {
         }
     }
 
-    Lane subtract(Lane w, Cell c, Cell x) const {
-        w = Lane(w - Lane(c) * Lane(x));
-        if constexpr (kWide) return w + (w >> 63 ? bound_ : 0);
-        return w < Lane(w + bound_) ? w : Lane(w + bound_);
+    void values(const Lane *w, std::size_t n, Cell *elements) const {
+        const Prime field = *this;  // which no element overlaps
+        for (std::size_t i = 0; i < n; ++i) elements[i] = field.value(w[i]);
+    }
+
+    // Let equal values be equal lanes.
+    void settle(Lane *w, std::size_t n) const {
+        const Prime field = *this;
+        for (std::size_t i = 0; i < n; ++i) w[i] = field.value(w[i]);
+    }
+
+    // w -= c x
+    void subtract(Lane *w, Cell c, const Cell *x, std::size_t n) const {
+        const Lane bound = bound_;
+        for (std::size_t i = 0; i < n; ++i) {
+            const Lane v = Lane(w[i] - Lane(c) * Lane(x[i])), lifted = Lane(v + bound);
+            w[i] = kWide ? (v >> (kBits - 1) ? lifted : v) : smaller(v, lifted);
+        }
     }
 
     Cell negate(Cell a) const { return a ? Cell(p_ - a) : 0; }
@@ -80,30 +95,17 @@ class Prime {
         return Cell(y < 0 ? y + std::int32_t(p_) : y);
     }
 
-    // Blocks: one column of a panel.
+    // Blocks: kLanes lanes, one column of a panel. See Tables for fields that prepare multiples.
 
-    std::size_t block() const { return kLanes; }
-    std::size_t group() const { return kGroup; }  // rows subtracted at once
-    std::size_t multiples() const { return 0; }   // no room needed by `prepare`
-
-    void fill(const Cell *elements, Plane *block) const {
-        for (std::size_t b = 0; b < kLanes; ++b) block[b] = elements[b];
-    }
-
-    Cell read(const Plane *block, std::size_t b) const { return value(block[b]); }
-
-    void settle(Plane *block) const {
-        for (std::size_t b = 0; b < kLanes; ++b) block[b] = value(block[b]);
-    }
-
-    // Get ready to subtract multiples by a block of factors: nothing to do.
-    void prepare(const Plane *, Plane *) const {}
+    std::size_t group() const { return kGroup; }
+    std::size_t multiples() const { return 0; }
+    void prepare(const Lane *, Lane *) const {}
 
     // Subtract from each given column of a panel the products of n <= kGroup rows' elements there
     // with the n blocks of factors.
-    void subtract_rows(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                       const Cell *const *rows, std::size_t n, const Plane *factors,
-                       const Plane *) const {
+    void subtract_rows(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                       const Cell *const *rows, std::size_t n, const Lane *factors,
+                       const Lane *) const {
         if (n == kGroup) return subtract_all<kGroup>(panel, columns, n_columns, rows, factors);
         for (std::size_t k = 0; k < n; ++k)
             subtract_all<1>(panel, columns, n_columns, rows + k, factors + k * kLanes);
@@ -117,13 +119,13 @@ class Prime {
     }
 
     template <std::size_t n>
-    void subtract_all(Plane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                      const Cell *const *rows, const Plane *factors) const {
+    void subtract_all(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
+                      const Cell *const *rows, const Lane *factors) const {
         using Vector = Lanes<Lane, kLanes * sizeof(Lane)>;
         constexpr std::size_t width = sizeof(Vector) / sizeof(Lane);
         const Vector bound = Vector{} + bound_;
         for (std::size_t i = 0; i < n_columns; ++i) {
-            Plane *block = panel + columns[i] * kLanes;
+            Lane *block = panel + columns[i] * kLanes;
             Vector x[n];
             for (std::size_t k = 0; k < n; ++k) x[k] = broadcast<Vector>(rows[k][columns[i]]);
             for (std::size_t b = 0; b < kLanes; b += width) {

@@ -243,12 +243,6 @@ class Gf2Field final : public Field {
         return std::make_unique<CountedFlag>(dim);
     }
 
-    std::unique_ptr<Flag> load(std::size_t dim, CountedBasis basis, Pause) const override {
-        auto flag = std::make_unique<CountedFlag>(dim);
-        flag->assign(basis);
-        return flag;
-    }
-
     std::size_t rref(std::size_t dim, Entries M, NewEntries R, std::int64_t *pivots,
                      Pause pause) const override {
         return reduced_form(packed(M), {static_cast<Word *>(R.data), dim, M.columns}, pivots,
