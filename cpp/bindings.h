@@ -20,8 +20,6 @@ namespace flagstone {
 
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 inline void require(bool holds, const char *message) {
     if (!holds) throw nb::value_error(message);
@@ -104,9 +102,10 @@ auto run(const Kernel &kernel) {
     return kernel();
 }
 
-void bind_fields(nb::module_ &module, const Kernels &kernels);
-void bind_packing(nb::module_ &module, const Kernels &kernels);
-void bind_text(nb::module_ &module, const Kernels &kernels);
-void bind_evidence(nb::module_ &module);
+// Each adds its functions to the kernels that Python sees.
+void bind_fields(nb::module_ &module, nb::class_<Kernels> &kernels);
+void bind_packing(nb::class_<Kernels> &kernels);
+void bind_text(nb::class_<Kernels> &kernels);
+void bind_evidence(nb::class_<Kernels> &kernels);
 
 }  // namespace flagstone

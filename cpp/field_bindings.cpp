@@ -157,8 +157,8 @@ std::unique_ptr<FlagObject> new_flag(const FieldObject &field, std::size_t dim) 
     return std::make_unique<FlagObject>(field, dim, std::move(flag), 0);
 }
 
-std::unique_ptr<FlagObject> load_flag(const FieldObject &field, std::size_t dim,
-                                      const Table &basis, const Integers &counts) {
+std::unique_ptr<FlagObject> load_flag(const FieldObject &field, std::size_t dim, const Table &basis,
+                                      const Integers &counts) {
     require(dim <= std::size_t(1) << 28, "dim is too large");
     const CountedBasis counted = field.basis(basis, counts, dim);
     auto flag = run([&] {
@@ -253,40 +253,35 @@ FieldObject finite_field(const Kernels &kernels, std::uint64_t p, std::uint64_t 
         for (std::uint32_t c : polynomial) require(c < p, "coefficients must be below p");
     }
     const unsigned bytes = order <= 1 << 8 ? 1 : order <= 1 << 16 ? 2 : 4;
-    return {run([&] {
-                return kernels.finite_field(std::uint32_t(p), unsigned(k), polynomial.data());
-            }),
-            bytes, 1};
+    return {
+        run([&] { return kernels.finite_field(std::uint32_t(p), unsigned(k), polynomial.data()); }),
+        bytes, 1};
 }
 
 }  // namespace
 
-void bind_fields(nb::module_ &module, const Kernels &kernels) {
+void bind_fields(nb::module_ &module, nb::class_<Kernels> &kernels) {
     const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
-    if (!nb::type<FieldObject>().is_valid()) {  // all versions of the kernels share these types
-        nb::class_<FieldObject>(module, "Field")
-            .def("rref", rref, nb::arg("dim"), array("M"))
-            .def("reduce", reduce, array("X"), array("R"), array("pivots"))
-            .def("dot", dot, array("X"), array("W"))
-            .def("merge", merge, nb::arg("dim"), array("X"), array("cx"), array("Y"), array("cy"))
-            .def("flag", new_flag, nb::arg("dim"))
-            .def("flag_load", load_flag, nb::arg("dim"), array("basis"), array("counts"));
-        nb::class_<FlagObject>(module, "Flag")
-            .def("insert", &FlagObject::insert, array("rows"), array("weights") = nb::none(),
-                 "Insert rows in order, each as often as its weight says.")
-            .def("dump", &FlagObject::dump, "Return an adapted basis and its falling counts.")
-            .def("copy", &FlagObject::copy, "Return a flag that shares nothing with this one.")
-            .def_ro("dim", &FlagObject::dim);
-    }
-    module.def(
-        "finite_field",
-        [kernels](std::uint64_t p, std::uint64_t k, const std::vector<std::uint32_t> &polynomial) {
-            return finite_field(kernels, p, k, polynomial);
-        },
-        nb::arg("p"), nb::arg("k") = 1, nb::arg("polynomial") = std::vector<std::uint32_t>());
-    module.def("cut_pieces", cut, nb::arg("flag"), nb::arg("rule"), nb::arg("piece"),
-               array("rows"), array("ticks"), nb::arg("size"));
-    module.attr("gf2") = FieldObject{kernels.gf2_field(), 8, 64};
+    nb::class_<FieldObject>(module, "Field")
+        .def("rref", rref, nb::arg("dim"), array("M"))
+        .def("reduce", reduce, array("X"), array("R"), array("pivots"))
+        .def("dot", dot, array("X"), array("W"))
+        .def("merge", merge, nb::arg("dim"), array("X"), array("cx"), array("Y"), array("cy"))
+        .def("flag", new_flag, nb::arg("dim"))
+        .def("flag_load", load_flag, nb::arg("dim"), array("basis"), array("counts"));
+    nb::class_<FlagObject>(module, "Flag")
+        .def("insert", &FlagObject::insert, array("rows"), array("weights") = nb::none(),
+             "Insert rows in order, each as often as its weight says.")
+        .def("dump", &FlagObject::dump, "Return an adapted basis and its falling counts.")
+        .def("copy", &FlagObject::copy, "Return a flag that shares nothing with this one.")
+        .def_ro("dim", &FlagObject::dim);
+    kernels
+        .def_prop_ro("gf2",
+                     [](const Kernels &kernels) { return FieldObject{kernels.gf2_field(), 8, 64}; })
+        .def("finite_field", finite_field, nb::arg("p"), nb::arg("k") = 1,
+             nb::arg("polynomial") = std::vector<std::uint32_t>())
+        .def_static("cut_pieces", cut, nb::arg("flag"), nb::arg("rule"), nb::arg("piece"),
+                    array("rows"), array("ticks"), nb::arg("size"));
 }
 
 }  // namespace flagstone

@@ -1,4 +1,4 @@
-// The extension module: a submodule for each version of the kernels that this processor can run.
+// The extension module: the kernels, in each version that this processor can run.
 #include "bindings.h"
 
 namespace flagstone {
@@ -24,27 +24,23 @@ bool supports_avx512() {
 
 #endif
 
-void add_version(nb::module_ &module, const char *name, const Kernels &kernels) {
-    nb::module_ version = module.def_submodule(name);
-    bind_fields(version, kernels);
-    bind_packing(version, kernels);
-    bind_text(version, kernels);
-    bind_evidence(version);
-}
-
 }  // namespace
 }  // namespace flagstone
 
 NB_MODULE(_native, module) {
     using namespace flagstone;
     nb::set_leak_warnings(false);  // caches of Python outlive the module
-    module.doc() =
-        "Kernels of flagstone: a submodule for each version that this processor can run.";
+    module.doc() = "Kernels of flagstone, in each version that this processor can run.";
+    nb::class_<Kernels> type(module, "Kernels");
+    bind_fields(module, type);
+    bind_packing(type);
+    bind_text(type);
+    bind_evidence(type);
 #ifdef FLAGSTONE_X86
-    if (supports_ssse3()) add_version(module, "portable", portable::kernels());
-    if (supports_avx2()) add_version(module, "avx2", avx2::kernels());
-    if (supports_avx512()) add_version(module, "avx512", avx512::kernels());
+    if (supports_ssse3()) module.attr("portable") = portable::kernels();
+    if (supports_avx2()) module.attr("avx2") = avx2::kernels();
+    if (supports_avx512()) module.attr("avx512") = avx512::kernels();
 #else
-    add_version(module, "portable", portable::kernels());
+    module.attr("portable") = portable::kernels();
 #endif
 }

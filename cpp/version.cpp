@@ -2,8 +2,6 @@
 
 namespace flagstone::FLAGSTONE_VERSION {
 
-Kernels kernels() {
-    return {gf2_field, finite_field, packing_kernels(), parse_digits};
-}
+Kernels kernels() { return {gf2_field, finite_field, pack_rows, pack_columns, parse_digits}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -4,8 +4,9 @@
 // is the namespace that its code lives in. A version's functions stand in one table, `Kernels`.
 #pragma once
 
+#include <type_traits>
+
 #include "field.h"
-#include "gf2/packing.h"
 #include "text/text.h"
 
 namespace flagstone {
@@ -16,16 +17,24 @@ struct Kernels {
     // below p, constant term first (not read if k = 1). p is prime.
     std::unique_ptr<Field> (*finite_field)(std::uint32_t p, unsigned k,
                                            const std::uint32_t *polynomial);
-    PackingKernels packing;
+    // Pack entries, and return whether all of them are 0 or 1; otherwise the result means nothing.
+    // `pack_rows` is for rows whose entries are close to each other, `pack_columns` for columns.
+    bool (*pack_rows)(Column first_row, std::ptrdiff_t row_stride, std::size_t columns,
+                      Matrix<std::uint64_t> result, Pause pause);
+    bool (*pack_columns)(const Column *columns, std::size_t n_columns, Matrix<std::uint64_t> result,
+                         Pause pause);
     void (*parse_digits)(Text text, Notation notation, TextRows &found);
 };
 
 #ifdef FLAGSTONE_VERSION
 namespace FLAGSTONE_VERSION {
-std::unique_ptr<Field> gf2_field();
-std::unique_ptr<Field> finite_field(std::uint32_t p, unsigned k, const std::uint32_t *polynomial);
-PackingKernels packing_kernels();
-void parse_digits(Text text, Notation notation, TextRows &found);
+template <class Pointer>
+using Function = std::remove_pointer_t<Pointer>;
+Function<decltype(Kernels::gf2_field)> gf2_field;
+Function<decltype(Kernels::finite_field)> finite_field;
+Function<decltype(Kernels::pack_rows)> pack_rows;
+Function<decltype(Kernels::pack_columns)> pack_columns;
+Function<decltype(Kernels::parse_digits)> parse_digits;
 }  // namespace FLAGSTONE_VERSION
 #endif
 

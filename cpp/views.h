@@ -25,6 +25,15 @@ struct Matrix {
     Matrix part(std::size_t first, std::size_t n) const { return {data + first * columns, n, columns}; }
 };
 
+// Unsigned entries of 1, 2, 4 or 8 bytes, `stride` bytes apart.
+struct Column {
+    const unsigned char *data;
+    std::ptrdiff_t stride;
+    std::size_t size;
+
+    Column from(std::size_t i) const { return {data + std::ptrdiff_t(i) * stride, stride, size}; }
+};
+
 // The words of a packed row: column j is bit j mod 64 of word j div 64.
 constexpr std::size_t words_of(std::size_t columns) {
     return columns > 0 ? (columns - 1) / 64 + 1 : 1;

@@ -334,11 +334,6 @@ def pack_columns(module: ModuleType, rng: Random) -> Any:
     return fine, words if fine else None
 
 
-@call("gf2_lengths")
-def gf2_lengths(rng: Random) -> Any:
-    return (draw_words(rng, draw_size(rng), draw_dim(rng)),)
-
-
 # Text. Native kernels may read lines that the reference leaves to its caller.
 
 

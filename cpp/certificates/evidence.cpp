@@ -52,11 +52,11 @@ double log_mean_product(Doubles rates, Doubles values, Doubles lengths, Doubles 
 
 }  // namespace
 
-void bind_evidence(nb::module_ &module) {
-    module.def("log_mean_product", log_mean_product, nb::arg("rates").noconvert(),
-               nb::arg("values").noconvert(), nb::arg("lengths").noconvert(),
-               nb::arg("times").noconvert(), nb::arg("total"), nb::arg("nats"), nb::arg("rows"),
-               nb::arg("bet"), nb::arg("room"));
+void bind_evidence(nb::class_<Kernels> &kernels) {
+    kernels.def_static("log_mean_product", log_mean_product, nb::arg("rates").noconvert(),
+                       nb::arg("values").noconvert(), nb::arg("lengths").noconvert(),
+                       nb::arg("times").noconvert(), nb::arg("total"), nb::arg("nats"),
+                       nb::arg("rows"), nb::arg("bet"), nb::arg("room"));
 }
 
 }  // namespace flagstone

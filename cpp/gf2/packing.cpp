@@ -6,8 +6,6 @@
 // Invariant. If all entries are 0 or 1, the words hold them, and 0 past the last column; otherwise
 // the words mean nothing.
 // Cost. One pass over the entries; the words of a row are written once.
-#include "gf2/packing.h"
-
 #include "simd.h"
 #include "version.h"
 
@@ -58,23 +56,6 @@ void pack_bytes(const Byte *bytes, std::size_t n, Word *words, Vector &seen) {
     }
 }
 
-bool pack_rows(Column row, std::ptrdiff_t row_stride, std::size_t columns, Matrix<Word> result,
-               Pause pause) {
-    const bool are_bytes = row.size == 1 && row.stride == 1;
-    Buffer<Byte> room(are_bytes ? 0 : columns);
-    Pacer pacer(pause);
-    Vector seen{};
-    bool fits = true;
-    for (std::size_t i = 0; i < result.rows; ++i, row.data += row_stride) {
-        if (!are_bytes) fits &= narrow(row, columns, room.data());
-        pack_bytes(are_bytes ? row.data : room.data(), columns, result[i], seen);
-        pacer.did(columns);
-    }
-    Word any = 0;
-    for (std::size_t i = 0; i < kVectorWords; ++i) any |= seen[i];
-    return fits && (any & every_byte(0xfe)) == 0;
-}
-
 // One word of each row, from up to 64 columns: eight at a time, as the bits of a byte.
 bool pack_word(const Column *columns, std::size_t n_columns, std::size_t n_rows, Word *words) {
     bool fits = true;
@@ -97,6 +78,25 @@ bool pack_word(const Column *columns, std::size_t n_columns, std::size_t n_rows,
     return fits;
 }
 
+}  // namespace
+
+bool pack_rows(Column row, std::ptrdiff_t row_stride, std::size_t columns, Matrix<Word> result,
+               Pause pause) {
+    const bool are_bytes = row.size == 1 && row.stride == 1;
+    Buffer<Byte> room(are_bytes ? 0 : columns);
+    Pacer pacer(pause);
+    Vector seen{};
+    bool fits = true;
+    for (std::size_t i = 0; i < result.rows; ++i, row.data += row_stride) {
+        if (!are_bytes) fits &= narrow(row, columns, room.data());
+        pack_bytes(are_bytes ? row.data : room.data(), columns, result[i], seen);
+        pacer.did(columns);
+    }
+    Word any = 0;
+    for (std::size_t i = 0; i < kVectorWords; ++i) any |= seen[i];
+    return fits && (any & every_byte(0xfe)) == 0;
+}
+
 bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> result, Pause pause) {
     Pacer pacer(pause);
     bool fits = true;
@@ -114,17 +114,5 @@ bool pack_columns(const Column *columns, std::size_t n_columns, Matrix<Word> res
     }
     return fits;
 }
-
-void lengths(Matrix<const Word> rows, std::int64_t *result) {
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-        std::size_t k = rows.columns - 1;
-        while (k > 0 && rows[i][k] == 0) --k;
-        result[i] = std::int64_t(64 * k + bit_length(rows[i][k]));
-    }
-}
-
-}  // namespace
-
-PackingKernels packing_kernels() { return {pack_rows, pack_columns, lengths}; }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

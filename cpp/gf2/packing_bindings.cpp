@@ -24,18 +24,16 @@ struct Integers : PythonBuffer {
     }
 };
 
-nb::tuple packed(const PackingKernels &kernels, const std::vector<Column> &columns,
-                 std::size_t n_rows) {
+nb::tuple packed(const Kernels &kernels, const std::vector<Column> &columns, std::size_t n_rows) {
     const std::size_t width = words_of(columns.size());
     const NewArray words({n_rows, width}, "u8");
     const Matrix<Word> result{words.data<Word>(), n_rows, width};
-    const bool fits = run([&] {
-        return kernels.pack_columns(columns.data(), columns.size(), result, pause);
-    });
+    const bool fits =
+        run([&] { return kernels.pack_columns(columns.data(), columns.size(), result, pause); });
     return nb::make_tuple(words.array(), fits);
 }
 
-nb::tuple pack(const PackingKernels &kernels, nb::handle array) {
+nb::tuple pack(const Kernels &kernels, nb::handle array) {
     const Integers buffer(array, 2);
     const std::size_t n_rows = buffer->shape[0], n_columns = buffer->shape[1];
     const Column row = buffer.column();
@@ -53,7 +51,7 @@ nb::tuple pack(const PackingKernels &kernels, nb::handle array) {
     return nb::make_tuple(words.array(), fits);
 }
 
-nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
+nb::tuple pack_columns(const Kernels &kernels, nb::sequence arrays) {
     std::deque<Integers> buffers;
     std::vector<Column> columns;
     for (nb::handle array : arrays) {
@@ -65,29 +63,10 @@ nb::tuple pack_columns(const PackingKernels &kernels, nb::sequence arrays) {
     return packed(kernels, columns, buffers[0]->shape[0]);
 }
 
-nb::object lengths(const PackingKernels &kernels, const Array2<Word> &rows) {
-    require(rows.shape(1) > 0, "rows must have a word");
-    const Word *words = aligned(rows);
-    const NewArray result({rows.shape(0)}, "i8");
-    run([&] {
-        kernels.lengths({words, rows.shape(0), rows.shape(1)}, result.data<std::int64_t>());
-    });
-    return result.array();
-}
-
 }  // namespace
 
-void bind_packing(nb::module_ &module, const Kernels &all) {
-    const PackingKernels kernels = all.packing;
-    module.def(
-        "pack", [kernels](nb::handle X) { return pack(kernels, X); }, nb::arg("X"));
-    module.def(
-        "pack_columns", [kernels](nb::sequence columns) { return pack_columns(kernels, columns); },
-        nb::arg("columns"));
-    module.def(
-        "gf2_lengths",
-        [kernels](const Array2<Word> &rows) { return lengths(kernels, rows); },
-        nb::arg("rows").noconvert());
+void bind_packing(nb::class_<Kernels> &kernels) {
+    kernels.def("pack", pack, nb::arg("X")).def("pack_columns", pack_columns, nb::arg("columns"));
 }
 
 }  // namespace flagstone

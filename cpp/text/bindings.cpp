@@ -44,15 +44,9 @@ nb::tuple parse_digits(const Kernels &kernels, nb::bytes block, std::int64_t lin
 
 }  // namespace
 
-void bind_text(nb::module_ &module, const Kernels &kernels) {
-    module.def(
-        "parse_digits",
-        [kernels](nb::bytes block, std::int64_t line, int width, std::size_t n_bits,
-                  bool keep_only) {
-            return parse_digits(kernels, block, line, width, n_bits, keep_only);
-        },
-        nb::arg("block"), nb::arg("line"), nb::arg("width"), nb::arg("n_bits"),
-        nb::arg("keep_only"));
+void bind_text(nb::class_<Kernels> &kernels) {
+    kernels.def("parse_digits", parse_digits, nb::arg("block"), nb::arg("line"), nb::arg("width"),
+                nb::arg("n_bits"), nb::arg("keep_only"));
 }
 
 }  // namespace flagstone

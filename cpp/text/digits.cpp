@@ -28,35 +28,27 @@ inline Byte &byte_of(Words &characters, std::size_t i) {
 
 inline Words every(Byte byte) { return broadcast<Words>(every_byte(byte)); }
 
-// The values of hexadecimal digits, eight in the low half of a word, the first bit of the first
-// digit lowest; `bad` takes on a bit for what is no digit.
-inline Words hex_digits(const Words &text, Words &bad) {
-    // In seven bits, c + 128 - first has bit 7 if and only if c >= first.
-    const auto between = [](const Words &c, Byte first, Byte last) {
-        return (c + every(Byte(128 - first))) & ~(c + every(Byte(127 - last)));
-    };
-    const Words c = text & every(0x7f), letters = between(c | every(32), 'a', 'f');
-    bad |= (text | ~(between(c, '0', '9') | letters)) & every(0x80);
-    const Words nine = letters >> 7 & every(1);  // '1' and 'a' both end in 1: nine more
-    Words x = (c & every(15)) + nine + (nine << 3);
-    // Turn each value around, and put the values side by side.
-    x = (x & every(5)) << 1 | (x >> 1 & every(5));
-    x = (x & every(3)) << 2 | (x >> 2 & every(3));
-    x = (x | x >> 4) & broadcast<Words>(0x00ff00ff00ff00ff);
-    x = (x | x >> 8) & broadcast<Words>(0x0000ffff0000ffff);
-    return (x | x >> 16) & broadcast<Words>(0xffffffff);
-}
-
-// The bits of sixteen digits, the first bit of the first digit lowest.
+// The bits of sixteen digits, the first bit of the first digit lowest; `bad` takes on a bit for what
+// is no digit.
 template <int kWidth>
 inline Word digit_bits(const Words &text, Words &bad) {
-    if (kWidth == 4) {
-        const Words digits = hex_digits(text, bad);
-        return digits[0] | digits[1] << 32;
+    if (kWidth == 1) {
+        bad |= (text ^ every('0')) & every(0xfe);
+        const Words bits = text & every(1);
+        return gather_bits(bits[0]) | gather_bits(bits[1]) << 8;
     }
-    bad |= (text ^ every('0')) & every(0xfe);
-    const Words bits = text & every(1);
-    return gather_bits(bits[0]) | gather_bits(bits[1]) << 8;
+    // By the low half of a character: whether it is none of 0-9 (1), of a-f (2), or of both (4).
+    static constexpr Byte kWrong[16] = {6, 4, 4, 4, 4, 4, 4, 6, 6, 6, 7, 7, 7, 7, 7, 7};
+    // By the high half: which of these matters, and what the low half of a letter lacks.
+    static constexpr Byte kMatters[16] = {4, 4, 4, 1, 2, 4, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    static constexpr Byte kLacks[16] = {0, 0, 0, 0, 9, 0, 9};
+    static constexpr Byte kTurned[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+    static constexpr Byte kEven[16] = {0, 2, 4, 6, 8, 10, 12, 14};
+    const Words low = text & every(15), high = text >> 4 & every(15);
+    bad |= pick_bytes(load<Words>(kWrong), low) & pick_bytes(load<Words>(kMatters), high);
+    const Words values = (low + pick_bytes(load<Words>(kLacks), high)) & every(15);
+    const Words turned = pick_bytes(load<Words>(kTurned), values);
+    return pick_bytes(turned | turned >> 4, load<Words>(kEven))[0];
 }
 
 // The shape of a line: which bytes are digits of its row, and what the others are.

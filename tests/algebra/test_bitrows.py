@@ -36,6 +36,7 @@ def test_the_last_columns_are_cut_off(dim):
     X = np.random.default_rng(dim).integers(0, 2, (30, dim))
     for first in {0, 1, dim // 2, dim - 1, *range(62, min(dim, 67))} & {*range(dim)}:
         assert pack(X).columns_from(first) == pack(X[:, first:])
+        assert pack(X).reaches(first).tolist() == X[:, first:].any(axis=1).tolist()
     nothing = pack(X).columns_from(dim)
     assert nothing.dim == 0
     assert nothing.words.tolist() == [[0]] * 30

@@ -108,22 +108,6 @@ def test_nothing_is_packed_into_zeros(kernels, shape):
     assert fits is True
 
 
-@settings(max_examples=100)
-@given(st.sampled_from(DIMS), st.integers(0, 99))
-def test_lengths_reach_up_to_the_last_bit(dim, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 2, (50, dim)) * (rng.random((50, 1)) < np.arange(dim, 0, -1) / dim)
-    X[rng.integers(0, 50, 5)] = 0
-    expected = [max((j + 1 for j in range(dim) if row[j]), default=0) for row in X.tolist()]
-    for kernels in VERSIONS.values():
-        found = kernels.gf2_lengths(words_of(X))
-        assert found.dtype == np.int64
-        assert found.tolist() == expected
-
-
-WORDS = np.zeros((2, 1), np.uint64)
-
-
 @pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
 @pytest.mark.parametrize(
     ("function", "arguments"),
@@ -140,10 +124,6 @@ WORDS = np.zeros((2, 1), np.uint64)
         ("pack_columns", [[np.zeros(2, np.float32)]]),
         ("pack_columns", [[np.zeros((2, 2), np.uint8)]]),
         ("pack_columns", [3]),
-        ("gf2_lengths", [WORDS.astype(np.int64)]),
-        ("gf2_lengths", [np.zeros((2, 4), np.uint64)[:, ::2]]),
-        ("gf2_lengths", [np.zeros((2, 0), np.uint64)]),
-        ("gf2_lengths", [WORDS[0]]),
     ],
 )
 def test_what_cannot_be_is_refused(name, function, arguments):

@@ -6,7 +6,7 @@
 from flagstone._reference import gf2
 from flagstone._reference.certificates import log_mean_product
 from flagstone._reference.finite import finite_field
-from flagstone._reference.packing import gf2_lengths, pack, pack_columns
+from flagstone._reference.packing import pack, pack_columns
 from flagstone._reference.pieces import cut_pieces
 from flagstone._reference.text import parse_digits
 
@@ -14,7 +14,6 @@ __all__ = [
     "cut_pieces",
     "finite_field",
     "gf2",
-    "gf2_lengths",
     "log_mean_product",
     "pack",
     "pack_columns",

@@ -31,10 +31,3 @@ def pack_columns(columns: Sequence[NDArray[Any]]) -> tuple[Words, bool]:
     """Pack columns, each of its own type; say whether all entries are 0 or 1."""
     words = pack_bits(np.stack([column != 0 for column in columns], axis=1))
     return words, not any(((column > 1) | (column < 0)).any() for column in columns)
-
-
-def gf2_lengths(rows: Words) -> NDArray[np.int64]:
-    """Return the number of columns up to the last set bit of each row; 0 without one."""
-    octets = rows.astype("<u8", copy=False).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, bitorder="little")[:, ::-1]
-    return np.where(bits.any(axis=1), bits.shape[1] - bits.argmax(axis=1), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flagstone.checks import checked_dim
 from flagstone.errors import InputError
@@ -148,3 +149,18 @@ class BitRows:
         words[:, : low.shape[1]] = low[:, :width] >> np.uint64(shift)
         words[:, : high.shape[1]] |= high << np.uint64(1) << np.uint64(63 - shift)
         return BitRows.trusted(words, self.dim - first)
+
+    def reaches(self, first: int) -> NDArray[np.bool_]:
+        """Say of each row whether it has a 1 in column ``first`` or a later one.
+
+        >>> from flagstone import pack
+        >>> pack([[1, 0, 1], [0, 1, 0]]).reaches(2).tolist()
+        [True, False]
+        """
+        skipped, shift = divmod(first, 64)
+        found = np.zeros(len(self.words), np.uint64)
+        for word in self.words.T[skipped + 1 :]:
+            found |= word
+        for word in self.words.T[skipped : skipped + 1]:
+            found |= word >> np.uint64(shift)
+        return np.asarray(found != 0)

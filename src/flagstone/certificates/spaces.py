@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from flagstone._kernels import kernels
 from flagstone.algebra import Array, BitRows, Field, Flag, Rows, Subspace, width
 from flagstone.guarantees.coverage import start_points
 from flagstone.guarantees.promise import Counted
@@ -75,14 +74,16 @@ class NestedSpaces:
 
     def first_space(self, coordinates: Rows) -> Array:
         """Say of each row how many of {0}, U_1, U_2, … do not hold it."""
-        matrix, few = self.field.matrix(coordinates), len(self.dims) < 255
+        few = len(self.dims) < 255
+        if isinstance(coordinates, BitRows):
+            places = np.zeros(len(coordinates), np.uint8 if few else np.int64)
+            for r in (0, *self.dims):
+                places += coordinates.reaches(r)
+            return places
         # by the number of entries up to the last one that is not zero
         places = np.searchsorted([0, *self.dims], np.arange(self.dim + 1))
         places = places.astype(np.uint8 if few else np.int64)
-        if isinstance(coordinates, BitRows):
-            lengths: Array = kernels.gf2_lengths(matrix)
-            return places.take(lengths)
-        needed = matrix != 0
+        needed = self.field.matrix(coordinates) != 0
         last = self.dim - needed[:, ::-1].argmax(axis=1)
         return places.take(np.where(needed.any(axis=1), last, 0))
 
