@@ -76,7 +76,7 @@ class NestedSpaces:
         """Say of each row how many of {0}, U_1, U_2, … do not hold it."""
         few = len(self.dims) < 255
         if isinstance(coordinates, BitRows):
-            places = np.zeros(len(coordinates), np.uint8 if few else np.int64)
+            places: Array = np.zeros(len(coordinates), np.uint8 if few else np.int64)
             for r in (0, *self.dims):
                 places += coordinates.reaches(r)
             return places
