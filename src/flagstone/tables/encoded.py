@@ -106,10 +106,6 @@ def without_repeats(batches: Iterator[EncodedBatch]) -> Batches:
         yield batch.chosen(first)
 
 
-class _Ended(Exception):
-    """Nothing more comes: its cause says why, if something went wrong."""
-
-
 def prefetch(items: Generator[T, None, None], most: int = 2) -> Generator[T, None, None]:
     """Pass items on in their order; up to ``most`` of them are made ahead, in a thread.
 
@@ -119,29 +115,31 @@ def prefetch(items: Generator[T, None, None], most: int = 2) -> Generator[T, Non
     >>> list(prefetch(n * n for n in range(4)))
     [0, 1, 4, 9]
     """
-    made: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    made: queue.SimpleQueue[Any] = queue.SimpleQueue()  # of items, each with whether it is the end
     room = threading.Semaphore(most)
     is_enough = False
 
     def make() -> None:
-        end = _Ended()
+        problem: BaseException | None = None
         try:
             while room.acquire() and not is_enough:
-                made.put(next(items))
+                made.put((next(items), False))
         except StopIteration:
             pass
         except BaseException as error:
-            end.__cause__ = error
-        made.put(end)
+            problem = error
+        made.put((problem, True))
 
     thread = threading.Thread(target=make, name="flagstone-prefetch", daemon=True)
     thread.start()
     try:
-        while not isinstance(item := made.get(), _Ended):
+        item, is_end = made.get()
+        while not is_end:
             room.release()
             yield item
-        if item.__cause__ is not None:
-            raise item.__cause__
+            item, is_end = made.get()
+        if item is not None:
+            raise item
     finally:
         is_enough = True
         room.release()
