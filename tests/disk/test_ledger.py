@@ -264,3 +264,10 @@ def test_json_is_the_same_again_and_prints_anywhere(value):
     text = json_text(value)
     assert parse_json(text.encode()) == json.loads(json.dumps(value))
     assert text.isprintable()
+
+
+def test_a_key_that_comes_twice_is_found_at_once_among_many():
+    keys = [*(f"k{i}" for i in range(300_000)), "k299999"]  # minutes, if each is held against all
+    text = ",".join(f'"{key}":1' for key in keys)
+    with pytest.raises(ValueError, match="'k299999' comes twice"):
+        parse_json(f"{{{text}}}".encode())

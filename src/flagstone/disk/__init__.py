@@ -13,6 +13,7 @@ from flagstone.disk.reading import (
     json_text,
     parse_json,
     read_regular,
+    repeated,
 )
 from flagstone.disk.writing import (
     atomic_file,
@@ -40,6 +41,7 @@ __all__ = [
     "parse_json",
     "read_ledger",
     "read_regular",
+    "repeated",
     "same_place",
     "sealed",
     "write_all",

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any
@@ -63,12 +63,24 @@ def parse_json(data: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs a second time.
+
+    >>> repeated(["a", "b", "a"])
+    'a'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise ValueError(f"the key {twice!r} comes twice")
+        raise ValueError(f"the key {repeated(key for key, _ in pairs)!r} comes twice")
     return found
 
 

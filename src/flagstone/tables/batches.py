@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
@@ -199,20 +199,6 @@ def rows_per_batch(n_columns: int, row_bytes: int = 0) -> int:
 def numbered(n_columns: int) -> tuple[str, ...]:
     """Return the names of columns that have none: x0, x1, …."""
     return tuple(f"x{i}" for i in range(n_columns))
-
-
-def repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs a second time.
-
-    >>> repeated(["a", "b", "a"])
-    'a'
-    """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 @contextlib.contextmanager

@@ -15,11 +15,12 @@ import pyarrow as pa
 from pyarrow import csv as pacsv
 
 from flagstone.checks import shown
+from flagstone.disk import repeated
 from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
 from flagstone.exact import exact_integers, whole_number
 from flagstone.tables.arrow_columns import as_numpy
-from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
+from flagstone.tables.batches import Array, Batch, Reader, Request, numbered
 from flagstone.tables.files import line_blocks, lines
 
 #: What Arrow raises for text that it does not take.

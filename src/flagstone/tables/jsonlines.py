@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flagstone.disk import repeated
 from flagstone.errors import Parameter
 from flagstone.exact import exact_integer, exact_integers
-from flagstone.tables.batches import Array, Batch, Reader, Request, numbered, repeated
+from flagstone.tables.batches import Array, Batch, Reader, Request, numbered
 from flagstone.tables.files import BYTE_ORDER_MARK, line_blocks, lines
 
 #: A batch ends after the line with which it has this many cells.

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flagstone.algebra.fields import FieldLike, as_field
+from flagstone.disk import repeated
 from flagstone.encoding import BadEntry, ColumnEncoder, Element, Encoding, Hex, frame_lengths
 from flagstone.errors import InputError, Parameter
-from flagstone.tables.batches import Batch, Reader, Request, checked_start, repeated
+from flagstone.tables.batches import Batch, Reader, Request, checked_start
 from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.naming import columns_meant
