@@ -13,14 +13,7 @@ from typing import Any
 
 from flagstone.algebra.fields import FieldLike, as_field
 from flagstone.guarantees.binomial import binomial_above, binomial_below, binomial_least
-from flagstone.guarantees.exact import (
-    Share,
-    at_least,
-    check_share,
-    exact,
-    positive,
-    smallest,
-)
+from flagstone.guarantees.exact import Share, at_least, check_share, exact, positive, smallest
 from flagstone.guarantees.paper import generalization_rows, paper_length, paper_rows
 from flagstone.guarantees.rules import (
     bounds_of,
