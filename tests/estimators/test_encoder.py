@@ -244,3 +244,23 @@ def test_infinite_numbers_are_refused_with_their_row(missing):
 def test_entries_of_another_type_are_named_by_their_row_in_the_table():
     with pytest.raises(EntryTypeError, match=r"row 2, column 'a' is \[1\], of type list"):
         FieldEncoder(missing="level").fit(pd.DataFrame({"a": [None, "x", [1]]}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "encoder"),
+    [
+        ([True, False], "element"),
+        ([np.float64(1), 0, 1], "element"),
+        ([5.0, 5.0], "bits:3"),
+        ([2.0**53, 1.0], "levels:1,9007199254740992"),
+        ([2**70, 1], f"levels:1,{2**70}"),
+        ([Decimal("0.0"), Decimal(1)], "element"),
+        ([1, "a"], "levels:1,a"),
+    ],
+)
+def test_a_column_of_objects_is_encoded_as_the_numbers_that_it_holds(cells, encoder):
+    X = np.empty((8 * len(cells), 1), dtype=object)
+    X[:, 0] = cells * 8
+    fitted = FieldEncoder().fit(X)
+    assert fitted.encoders_ == {"x0": encoder}
+    assert fitted.transform(X).max() <= 1

@@ -28,6 +28,7 @@ class LabelCoder:
     field: Field
     by_value: bool
     closed: bool = False
+    first: int = 0  #: The number of the first label.
 
     @classmethod
     def of(cls, classes: Array, field: Field, *, closed: bool = False) -> LabelCoder:
@@ -65,14 +66,14 @@ class LabelCoder:
         known = self.classes[place] == labels
         if not np.all(known):
             refuse_label(labels[int(np.argmin(known))], self.classes)
-        return place.astype(self.field.dtype)
+        return (place + self.first).astype(self.field.dtype)
 
     def decode(self, elements: Array) -> tuple[Array, Array]:
         """Return the labels of elements, and which of these have one."""
         if self.by_value:
             return self._values(elements), np.ones(len(elements), dtype=bool)
-        place = elements.astype(np.int64)
-        known = place < len(self.classes)
+        place = elements.astype(np.int64) - self.first
+        known = (place >= 0) & (place < len(self.classes))
         return self.classes[np.where(known, place, 0)], known
 
     def including(self, found: Array) -> LabelCoder:
@@ -123,20 +124,15 @@ class LabelCoder:
             return elements
 
 
-@dataclass(frozen=True, eq=False)
-class SignCoder:
+class SignCoder(LabelCoder):
     """Two labels, of which the larger is positive (1) and the other negative (0).
 
     A single 1 or True is positive and a single 0, -1 or False negative, as in {0, 1} and
     {-1, 1}; of any other single label nothing says which it is.
     """
 
-    classes: Array
-    lone_sign: int | None = None
-    closed: bool = False
-
     @classmethod
-    def of(cls, classes: Array, *, closed: bool = False) -> SignCoder:
+    def of(cls, classes: Array, field: Field, *, closed: bool = False) -> SignCoder:
         """Return the coder of one or two labels, or raise an error."""
         check_classification_targets(classes)
         if len(classes) > 2:
@@ -145,38 +141,18 @@ class SignCoder:
                 "an example lies in the subspace or it does not"
             )
         if len(classes) == 2:
-            return cls(classes, None, closed)
+            return cls(classes, field, False, closed)
         if classes.dtype.kind not in "buif" or classes[0] not in (-1, 0, 1):
             raise InputError(
                 f"y has only one class, {classes.tolist()[0]!r}, and nothing says whether it is "
                 "the positive one; use 0 and 1, or name both: classes=[...], the larger is positive"
             )
-        return cls(classes, int(classes[0] > 0), closed)
-
-    @property
-    def by_value(self) -> bool:
-        """Whether the labels are 0 and 1, or one of them."""
-        return self.classes.dtype.kind in "buif" and bool(np.isin(self.classes, (0, 1)).all())
+        return cls(classes, field, False, closed, first=int(classes[0] > 0))
 
     @property
     def is_settled(self) -> bool:
         """Whether a label has the same sign in every sample."""
         return self.closed or self.classes.tolist() in ([0, 1], [-1, 1])
-
-    def encode(self, labels: Array) -> Array:
-        """Return 1 for positive labels and 0 for negative ones."""
-        known = np.isin(labels, self.classes)
-        if not known.all():
-            refuse_label(labels[int(np.argmin(known))], self.classes)
-        if self.lone_sign is not None:
-            return np.full(len(labels), self.lone_sign, dtype=np.uint8)
-        return np.asarray(labels == self.classes[1]).astype(np.uint8)
-
-    def decode(self, positive: Array) -> Array:
-        """Return the labels; with a single class always that one."""
-        place = positive.astype(np.int64)
-        labels: Array = self.classes[place if self.lone_sign is None else 0 * place]
-        return labels
 
     def including(self, found: Array) -> SignCoder:
         """Return the coder with the labels found in more rows."""
@@ -185,9 +161,9 @@ class SignCoder:
             return self
         wider = np.union1d(self.classes, fresh)
         # What was counted as negative or positive so far must stay so.
-        if self.closed or len(wider) > 2 or wider[self.lone_sign or 0] != self.classes[0]:
+        if self.closed or len(wider) > 2 or wider[self.first] != self.classes[0]:
             refuse_label(fresh[0], self.classes)
-        return SignCoder(wider)
+        return SignCoder(wider, self.field, False)
 
 
 def _are_elements(classes: Array, order: int) -> bool:

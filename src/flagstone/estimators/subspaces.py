@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flagstone.algebra import AffineSubspace, Array, Subspace
+import numpy as np
+
+from flagstone.algebra import GF, AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.estimators.classifier import SpanClassifier, indicators
 from flagstone.estimators.coders import SignCoder
@@ -83,7 +85,13 @@ class SubspaceClassifier(SpanClassifier):
     classes: Any = None
 
     def _first_coder(self, classes: Array, *, closed: bool) -> SignCoder:
-        return SignCoder.of(classes, closed=closed)
+        return SignCoder.of(classes, GF(2), closed=closed)
+
+    @property
+    def _named_labels(self) -> Array | None:
+        classes = self._coder.classes
+        plain = classes.dtype.kind in "buif" and np.isin(classes, (0, 1)).all()
+        return None if plain else classes
 
     @property
     def _question(self) -> SubspaceQuestion:
@@ -110,13 +118,13 @@ class SubspaceClassifier(SpanClassifier):
         labels = self._named_labels
         if labels is None:
             return ""
-        positive = labels.tolist()[-1 if self._coder.lone_sign is None else 0]
-        return f"where {self._target} is {positive!r}"
+        return f"where {self._target} is {labels.tolist()[-1]!r}"
 
     def predict(self, X: Any) -> Array:
         """Return the positive label for rows in the subspace, the negative one for others."""
         inside = self.contains(X)
-        labels: Array = self._coder.decode(inside)
+        labels: Array
+        labels, _ = self._coder.decode(inside)  # with one class, always that one
         return labels
 
     def predict_proba(self, X: Any) -> Array:
