@@ -135,6 +135,7 @@ class Reader:
     """
 
     position_size: ClassVar[int] = 1  #: how many numbers say where a batch ends
+    only_bits: ClassVar[bool] = False  #: whether all entries are bits, elements of every field
     path: Location
     max_columns: int = field(default=MOST_COLUMNS, kw_only=True)
     columns: tuple[str, ...] = field(default=(), init=False)
@@ -146,6 +147,10 @@ class Reader:
     def batches(self, asked: Request) -> Iterator[Batch]:
         """Yield the chosen columns of all rows, in order."""
         raise NotImplementedError
+
+    def split(self, n_bytes: int) -> Sequence[Reader]:
+        """Return readers of consecutive parts, where the file has any, of up to this many bytes."""
+        return [self]
 
     def fail(self, where: str, *problem: object) -> NoReturn:
         """Raise InputError for something found inside the file."""

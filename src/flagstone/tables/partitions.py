@@ -21,7 +21,7 @@ from flagstone.errors import InputError, Parameter
 from flagstone.guarantees.exact import positive
 from flagstone.shards import Shard, ShardTask, too_few
 from flagstone.tables.arrays import MemoryReader
-from flagstone.tables.batches import numbered
+from flagstone.tables.batches import Reader, numbered
 from flagstone.tables.encoded import Batches, first_rows, without_repeats
 from flagstone.tables.opening import open_table
 from flagstone.tables.proposals import SAMPLE_ROWS
@@ -66,7 +66,7 @@ class Partition:
             batches = self.rows.rows(task.encoding, start)
         else:
             reader = self.rows
-            if not hasattr(reader, "batches"):
+            if not isinstance(reader, Reader):
                 reader = MemoryReader.of(self.rows, self.name, self.label)
             batches = Table([reader]).rows(task.encoding, start, may_be_empty=True)
         if task.deduplicate:
@@ -153,10 +153,9 @@ class Dataset:
         size = PARTITION_BYTES if partition == "files" else positive("partition", partition)
         parts = []
         for reader in table.readers:
-            found: Any = copy.copy(reader)  # which opens the same file in any folder
+            found = copy.copy(reader)  # which opens the same file in any folder
             found.path = from_anywhere(found.path)
-            cut = found.split(size) if hasattr(found, "split") else [found]
-            parts += [Partition(str(part.path), part, None, part.n_rows) for part in cut]
+            parts += [Partition(str(p.path), p, None, p.n_rows) for p in found.split(size)]
         return cls(parts, table, str(partition))
 
     @property

@@ -178,7 +178,7 @@ class Table:
         floats: str = "decimal",
     ) -> list[Proposal]:
         """Propose an encoder for each column from the first rows of the table."""
-        if all(getattr(reader, "only_bits", False) for reader in self.readers):
+        if all(reader.only_bits for reader in self.readers):
             reason = "bits are elements of every field"
             return [Proposal(c, Element(c), reason) for c in columns]
         F = as_field(field)
