@@ -1,4 +1,4 @@
-"""Small checks of what the caller hands in: a width, the number of a set, weights."""
+"""Small checks of what the caller hands in: a width, integers, weights."""
 
 from __future__ import annotations
 
@@ -61,11 +61,6 @@ def frame_names(X: Any) -> list[str] | None:
 def checked_dim(dim: Any) -> int:
     """Return a positive number of columns, or say what was given."""
     return checked_integer(dim, 1, "dim must be a positive number of columns")
-
-
-def checked_index(j: Any) -> int:
-    """Return the number of a set (from 1 on), or say what was given."""
-    return checked_integer(j, 1, "sets are numbered from 1 on")
 
 
 def owner_of(estimator: Any, attribute: str) -> Any | None:

@@ -158,7 +158,6 @@ class ConstraintsQuestion(Question):
 
     @property
     def ones(self) -> bool:
-        """Always."""
         return True
 
 
@@ -187,7 +186,6 @@ class ParityQuestion(Question):
 
     @property
     def ones(self) -> bool:
-        """With an intercept."""
         return self.intercept
 
     def check(self, field: Field) -> None:
@@ -268,7 +266,6 @@ class SubspaceQuestion(Question):
 
     @property
     def ones(self) -> bool:
-        """Where the subspace may miss the origin."""
         return self.affine
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from flagstone.algebra import serialize
 from flagstone.algebra.fields import Array, Field, FieldLike, FlagState, Rows, as_field
 from flagstone.algebra.subspace import Subspace
-from flagstone.checks import checked_dim, checked_index, checked_total, checked_weights
+from flagstone.checks import checked_dim, checked_integer, checked_total, checked_weights
 from flagstone.errors import FormatError, InputError
 from flagstone.markup import card, table
 
@@ -195,7 +195,8 @@ class Flag:
 
     def dim_at(self, j: int) -> int:
         """Return dim V_j (j counts from 1); 0 past the last set."""
-        return int(np.count_nonzero(self._adapted()[1] >= checked_index(j)))
+        number = checked_integer(j, 1, "sets are numbered from 1 on")
+        return int(np.count_nonzero(self._adapted()[1] >= number))
 
     def span_at(self, j: int) -> Subspace:
         """Return V_j (j counts from 1); {0} past the last set."""

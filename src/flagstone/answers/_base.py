@@ -41,7 +41,7 @@ class Answer(ABC):
 
     @property
     def shown(self) -> Array | None:
-        """The rows as they are shown; None for ⊥."""
+        """The rows as they are shown, and as the syndrome of equations has them; None for ⊥."""
         return self.augmented
 
     @property

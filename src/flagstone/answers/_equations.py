@@ -89,7 +89,6 @@ class Equations(Answer):
 
     @property
     def shown(self) -> Array:
-        """The rows (A | b) as they are shown, and as the syndrome has them."""
         return self.augmented
 
     def syndrome(self, X: Any) -> Array:
@@ -141,7 +140,6 @@ class Equations(Answer):
         return f" = {value}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the equations as JSON values; ``from_dict`` reads them back."""
         return {
             "field": self.field.name,
             "dim": self.dim,
@@ -152,7 +150,6 @@ class Equations(Answer):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the equations that :meth:`to_dict` wrote."""
         field, dim, names = header(data)
         matrix, rhs = data.get("matrix"), data.get("rhs")
         if not isinstance(matrix, list) or not isinstance(rhs, list) or len(matrix) != len(rhs):

@@ -186,7 +186,6 @@ class ParityRule(Answer):
 
     @property
     def is_bottom(self) -> bool:
-        """Whether the answer is ⊥."""
         return self.coef is None
 
     def predict(self, X: Any) -> Array:
@@ -237,7 +236,6 @@ class ParityRule(Answer):
         return f" ^ {value}" if value else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as JSON values; :meth:`from_dict` reads them back."""
         bottom = self.coef is None
         return {
             "field": self.field.name,
@@ -250,7 +248,6 @@ class ParityRule(Answer):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ParityRule:
-        """Return the rule that :meth:`to_dict` wrote."""
         field, dim, names = header(data)
         target = data.get("target", "y")
         if not isinstance(target, str):
