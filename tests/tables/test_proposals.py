@@ -190,6 +190,23 @@ def test_columns_that_carry_nothing_are_left_out_unless_they_are_named(tmp_path)
     assert table.encoding(2, columns=["id"], encode={"id": "bits:8"}).names[0] == "id[0]"
 
 
+def test_text_beside_numbers_over_the_rationals_is_left_out_unless_it_is_asked_for(tmp_path):
+    lines = [f"2026-01-0{i % 5 + 1},{i}.50,{'paid' if i % 3 else 'NA'}" for i in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(["date,net,status", *lines]) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.warns(InputWarning, match=r"left out date, status \(text") as said:
+        assert table.encoding("QQ").names == ("net",)
+    assert len(said) == 1  # nothing about NA in a column that is not read
+    with pytest.warns(InputWarning, match=r"left out date \(text"):
+        assert len(table.encoding("QQ", encode={"status": "auto"}).columns) == 2
+    with pytest.raises(InputError, match="column 'date' does not hold elements of QQ"):
+        table.encoding("QQ", columns=["date", "net"])
+    with pytest.raises(InputError, match="label 'status' does not hold"):
+        table.encoding("QQ", label="status")
+    with pytest.raises(InputError, match="does not hold elements of QQ"):  # nothing would remain
+        table.encoding("QQ", columns=["-net"])
+
+
 MISSING = "a,b,n\nx,1,0\n,0,1\ny,NA,1\nx,1,0\n"
 
 

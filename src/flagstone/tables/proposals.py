@@ -23,6 +23,8 @@ from flagstone.encoding import (
     MOST_CATEGORIES,
     ColumnEncoder,
     Element,
+    Levels,
+    OneHot,
     grouped_numbers,
     is_rational,
     listing,
@@ -276,18 +278,23 @@ def accepted(
 
     Others are refused, and what is proposed for them is said. If the columns are ``unnamed``, those
     that are better left out are, with a warning; so are times, counters and levels that a receiver
-    adds to frames.
+    adds to frames, and text beside numbers over QQ.
     """
     encoders = dict(given)
     proposed = [p.encoder for p in proposals if p.encoder is not None]
     frames_alone = label is None and unnamed
     frames_alone &= any(encoder.holds_frames for encoder in (*given.values(), *proposed))
+    has_numbers = field.order is None and unnamed
+    has_numbers &= any(p.column != label and isinstance(p.encoder, Element) for p in proposals)
     refused: list[Proposal] = []
     left_out: list[Proposal] = []
     for proposal in proposals:
         name, encoder = proposal.column, proposal.encoder
         if encoder is not None and frames_alone and not encoder.holds_frames:
             reason = "it stands beside frames, and is no part of them"
+            proposal, encoder = Proposal(name, None, reason), None
+        elif has_numbers and name not in (*automatic, label) and _is_text(encoder):
+            reason = "text, which QQ reads only with an encoder"
             proposal, encoder = Proposal(name, None, reason), None
         if encoder is not None:
             encoders[name] = encoder
@@ -310,6 +317,12 @@ def accepted(
             InputWarning(f"{file}: left out {told}; {remedy}", Parameter("columns")), stacklevel=3
         )
     return encoders
+
+
+def _is_text(encoder: ColumnEncoder | None) -> bool:
+    """Say whether an encoder lists values none of which is a number."""
+    listed = [] if encoder is None else [value for value in encoder.values if value != MISSING]
+    return isinstance(encoder, (Levels, OneHot)) and not any(map(is_rational, listed))
 
 
 def _refusal(

@@ -263,10 +263,10 @@ class Table:
         if open_ones := [name for name in every if name not in encoders]:
             file = str(self.files[0])
             found = self.proposals(open_ones, F, missing=missing, floats=floats)
-            warn_of(found, file, missing)
             automatic = {name for name in open_ones if given[name] is not None}
             unnamed = all(name.startswith("-") for name in columns or ())
             encoders = accepted(found, encoders, file, F, label, automatic, unnamed)
+            warn_of([p for p in found if p.column in encoders], file, missing)
         features = tuple(encoders[name] for name in chosen if name in encoders)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
