@@ -236,17 +236,10 @@ def _digits_only(line: bytes) -> bytes:
 
 def _is_header(line: bytes) -> bool:
     """Say whether a line names columns: several, one of them for frames or for bytes."""
-    names = [name.strip().strip('"').lower() for name in _cells(line.decode("utf-8", "replace"))]
+    text = line.decode("utf-8", "replace").lower()
+    names = [name.strip(' "\r') for name in text.split(max(",;\t", key=text.count))]
     known = [name in _FRAME_COLUMNS or _BYTE_COLUMN.fullmatch(name) for name in names]
     return len(names) > 1 and any(known) and all(not name[:1].isdigit() for name in names)
-
-
-def _cells(line: str) -> list[str]:
-    line, delimiter = line.replace("\r", " "), max(",;\t", key=line.count)
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:  # a cell of more than 128 KiB
-        return []
 
 
 # --- lines of digits -----------------------------------------------------------------------------
@@ -493,7 +486,7 @@ def _read_csv(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
         return
     reader = csv.reader(plain.split("\n"), delimiter=max(",;\t", key=first.count))
     rows = (row for row in _csv_rows(reader) if any(map(str.strip, row)))
-    names = [name.strip().lower().replace("time stamp", "time") for name in next(rows)]
+    names = [name.strip().lower().replace("time stamp", "time") for name in next(rows, [])]
     places = [i for i, name in enumerate(names) if _BYTE_COLUMN.fullmatch(name)]
     in_bytes = bool(places)
     if not in_bytes:
