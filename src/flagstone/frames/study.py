@@ -216,12 +216,8 @@ def study(
         Where each frame stands.
     rule, coins : SpanRule, Coins
         As for every answer.
-    solve : sequence of int, optional
-        The check bits; looked for otherwise.
-    cases : sequence of int
-        Columns on which the constant of a digest depends, the highest bit first.
-    others : mapping from bits to rows
-        Frames of other lengths: they tell init of a CRC from xorout.
+    solve, cases, others
+        As for :func:`flagstone.frames.digests.analyze`.
     shown : int
         The most frames that do not fit in the finding.
     skipped : int

@@ -91,18 +91,10 @@ class WrittenFrames(NamedTuple):
 
 @dataclass
 class Reading:
-    """How a file is read, and what is to be said about that.
+    """How a file is read (as for `read_capture`), and what is to be said about that.
 
     Attributes
     ----------
-    path : object
-        For messages.
-    skip_fields : int or None
-        Leading fields to leave out; None leaves out what cannot be part of a frame.
-    length : int or None
-        The bits of a record, for ``raw``.
-    skip_bad_lines : bool
-        Leave out, and count, the lines that cannot be read.
     notation : str
         Of digits without a mark: hex or bits.
     notes : Counter of str

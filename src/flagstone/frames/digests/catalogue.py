@@ -136,9 +136,8 @@ _TABLE = """
 """
 
 
-def _known(line: str) -> Known:
-    name, width, poly, init, refin, refout, xorout, check = line.split()
-    return Known(
+CATALOGUE = tuple(
+    Known(
         f"CRC-{name}",
         int(width),
         int(poly, 16),
@@ -148,9 +147,10 @@ def _known(line: str) -> Known:
         int(xorout, 16),
         int(check, 16),
     )
-
-
-CATALOGUE = tuple(_known(line) for line in _TABLE.split("\n") if line)
+    for name, width, poly, init, refin, refout, xorout, check in map(
+        str.split, _TABLE.strip().split("\n")
+    )
+)
 
 #: What else common CRCs are called, where the name in the catalogue hides it.
 ALIASES = {

@@ -78,6 +78,15 @@ class DigestAnalysis:
         The check bits, if the caller named them.
     looked : bool
         Whether digests were searched for in rows, here or when a finding was saved.
+
+    Examples
+    --------
+    >>> from flagstone import AffineSpan
+    >>> data = np.random.RandomState(0).randint(0, 256, size=(300, 2), dtype=np.uint8)
+    >>> X = np.unpackbits(np.hstack([data, data[:, :1] ^ data[:, 1:]]), axis=1)
+    >>> analysis = analyze(AffineSpan(random_state=1).fit(X).constraints_, X)
+    >>> [digest["kind"] for digest in analysis.to_dict()["digest"]]
+    ['xor']
     """
 
     frame: Frame
