@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from flagstone import Coins
-from flagstone.frames.cli.saved import saved_study
 from flagstone.frames.report import FrameView
-from flagstone.frames.study import Study, study
+from flagstone.frames.study import Study, saved_study, study
 from flagstone.report import html_report
 from flagstone.rules import rule_named
 from flagstone.tables import Place

@@ -250,3 +250,13 @@ def study(
     )
     kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.digests]}
     return replace(found, finding=replace(finding, rows=counted, provenance=kept))
+
+
+def saved_study(finding: Finding, solve: Sequence[int] | None = None) -> Study:
+    """Return the study of a saved finding, without frames."""
+    recalled = finding.provenance.get("digest")
+    analysis = None
+    if finding.question.kind == "constraints":
+        analysis = analyze(finding.answer, solve=solve, recalled=recalled)
+    empty = np.zeros((0, len(finding.encoding.names)), dtype=np.uint8)
+    return Study(empty, [], finding, analysis)

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from flagstone.frames import fields
 from flagstone.frames.captures import Capture
-from flagstone.frames.cli import groups
-from flagstone.frames.cli.groups import telling_field
+from flagstone.frames.fields import telling_field
 from flagstone.tables import Place
 from tests.frames.captures.frames import damaged, device, mixed
 from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
@@ -242,7 +242,7 @@ def capture_of(rows):
 def test_few_fields_are_searched_for_sums(monkeypatch):
     """Each of 16 bytes has six values."""
     rng, parts = np.random.default_rng(5), []
-    monkeypatch.setattr(groups, "name_sums", lambda names, part: parts.append(part))
+    monkeypatch.setattr(fields, "name_sums", lambda names, part: parts.append(part))
     rows = np.unpackbits(rng.integers(0, 6, (1000, 16), dtype=np.uint8) * np.uint8(37), axis=1)
     assert telling_field(capture_of(rows), lambda part: SimpleNamespace(named=())) is None
     assert 2 <= len(parts) <= 24

@@ -24,19 +24,13 @@ from flagstone.coins import Coins, fresh_seed
 from flagstone.errors import InputError
 from flagstone.frames.captures import Capture, MessageType, length_text, message_types
 from flagstone.frames.captures.line_codes import suggest
-from flagstone.frames.cli.groups import (
-    group_keys,
-    has_digest,
-    print_groups,
-    same_check,
-    telling_field,
-)
+from flagstone.frames.cli.groups import group_keys, print_groups
 from flagstone.frames.cli.reading import read_frames
-from flagstone.frames.cli.saved import saved_study
 from flagstone.frames.cli.screen import frame_keys, print_study, shown_lines
+from flagstone.frames.fields import has_digest, same_check, telling_field
 from flagstone.frames.report import FrameView
 from flagstone.frames.ruler import in_bytes
-from flagstone.frames.study import Study, study
+from flagstone.frames.study import Study, saved_study, study
 from flagstone.question import ConstraintsQuestion
 from flagstone.rules import SpanRule
 from flagstone.store import is_saved, read_document

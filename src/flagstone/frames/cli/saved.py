@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from flagstone.finding import SCHEMA, Finding
 from flagstone.frames.captures import FORMATS, length_text
 from flagstone.frames.cli.reading import read_frames
 from flagstone.frames.cli.screen import damaged_lines, print_lines
-from flagstone.frames.digests import Digest, Solved, analyze
+from flagstone.frames.digests import Digest, Solved
 from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.ruler import place_text
 from flagstone.frames.strength import bits_between, odds
-from flagstone.frames.study import Study
+from flagstone.frames.study import Study, saved_study
 from flagstone.frames.text import digest_text
 from flagstone.measurement import Measurement
 from flagstone.wording import counted
@@ -26,16 +25,6 @@ from flagstone.wording import counted
 #: The most broken equations that are listed.
 _SAID = 4
 _SAME = "the same digest"
-
-
-def saved_study(finding: Finding, solve: Sequence[int] | None) -> Study:
-    """Return the study of a saved finding, without frames."""
-    recalled = finding.provenance.get("digest")
-    analysis = None
-    if finding.question.kind == "constraints":
-        analysis = analyze(finding.answer, solve=solve, recalled=recalled)
-    empty = np.zeros((0, len(finding.encoding.names)), dtype=np.uint8)
-    return Study(empty, [], finding, analysis)
 
 
 def reads(options: ReadOptions) -> bool:
@@ -53,7 +42,7 @@ def check(finding: Finding, options: CheckOptions) -> int:
     index = capture.index(n_bits)
     if not index:
         raise InputError(f"no frame has {n_bits} bits here: {length_text(capture.lengths)}")
-    chosen, known = capture.some(index), saved_study(finding, None)
+    chosen, known = capture.some(index), saved_study(finding)
     found = Study(chosen.rows(n_bits), chosen.places, finding, known.analysis)
     lines = () if answer.is_bottom else answer.lines
     syndrome = np.zeros((len(index), 0), dtype=bool)
@@ -137,7 +126,7 @@ def compare(first: str, a: Finding, second: str, b: Finding) -> tuple[bool, list
 
     That is how often a frame of one finding passes the check of the other.
     """
-    studies = [saved_study(finding, None) for finding in (a, b)]
+    studies = [saved_study(finding) for finding in (a, b)]
     ours, theirs = (study.digests for study in studies)
     lines = [_difference(x, y) for x, y in zip(ours, theirs, strict=False)]
     more = (ours[len(theirs) :], theirs[len(ours) :])
