@@ -84,23 +84,10 @@ class SecondPass:
     """What the rows of a finding show when they are read again, in the order of the fit.
 
     The pilot, the first tenth of the rows, decides what to look at; the other rows certify it
-    (docs/theory/certificates.md, S30 to S37). Passes over several shards add up: no piece of rows
-    that certifies reaches over the end of a shard, and the pilots of all shards decide together
-    (`planned` makes the ``certifier``; without one, rows are only counted). Memory: a few flags.
-
-    >>> import numpy as np
-    >>> from flagstone import Coins, Flag, IndexRule, ask
-    >>> from flagstone.question import SpanQuestion
-    >>> random = np.random.RandomState(1)
-    >>> X = random.randint(0, 2, size=(5000, 3))
-    >>> X[:, 2] = X[:, 0] ^ X[:, 1] ^ (random.random_sample(5000) < 0.01)
-    >>> rule = IndexRule(t_min=101, t_max=600)
-    >>> finding = ask(Flag(3).update(X), SpanQuestion(), rule, Coins(7))
-    >>> second_pass = SecondPass.of_all_rows(finding).update(finding.field.rows(X))
-    >>> print(second_pass.certify(finding, 0.99).promises.certified.certificate)
-    certified at 99.2 % confidence, from 4500 rows: two samples of 5000 rows agree with probability
-    ≥ 0.9995; a fresh one gives this space with probability ≥ 1 - 2e-87; at most 1.7 % of future
-    rows lie outside
+    (`Certifier`; docs/theory/certificates.md, S30 to S37). Passes over several shards add up: no
+    piece of rows that certifies reaches over the end of a shard, and the pilots of all shards
+    decide together (`planned` makes the ``certifier``; without one, rows are only counted). Memory:
+    a few flags.
     """
 
     def __init__(

@@ -350,10 +350,7 @@ def measurement(rows: Measurement) -> str:
 
 
 def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
-    """Return the text of each promise, one for each line or part of a sentence.
-
-    ``uncovered`` is the share of the rows outside the answer, where they were counted.
-    """
+    """The text of each promise; ``uncovered`` is the share of rows outside, if counted."""
     said = [replicability(g), each(g), contains(g), coverage(g, uncovered)]
     if g.measured.is_empty:
         said.insert(0, "no direction was kept: the answer says nothing about the rows")

@@ -79,11 +79,6 @@ def sparse_basis(equations: Array) -> Array:
     The reduced echelon form belongs to one order of the columns; other orders show other light
     combinations. Some fixed ones are tried, with the sums of two or three of their rows, and the
     lightest independent ones are kept. Deterministic, and never heavier than the echelon form.
-
-    >>> import numpy as np
-    >>> rows = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1]], dtype=np.uint8)
-    >>> sparse_basis(rows).tolist()     # their sum is lighter than the second
-    [[1, 1, 0, 0, 1, 1], [1, 0, 1, 1, 0, 0]]
     """
     found: set[tuple[int, ...]] = set()
     k, width = len(equations), equations.shape[1]

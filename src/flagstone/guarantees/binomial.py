@@ -125,11 +125,7 @@ def tail_below(trials: int, share: float, count: int) -> float:
 
 
 def _deviations(probability: float) -> float:
-    """About how many standard deviations out a normal tail of this probability begins.
-
-    >>> round(_deviations(0.01), 1), round(_deviations(1e-9), 1)
-    (2.3, 6.0)
-    """
+    """About how many standard deviations out a normal tail of this probability begins."""
     nats = -2 * math.log(probability)
     return math.sqrt(max(0.0, nats - math.log(2 * math.pi * max(1.0, nats))))
 

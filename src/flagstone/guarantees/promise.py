@@ -593,10 +593,5 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
 
 
 def counted_outside(levels: Sequence[Counted], dim: int) -> Counted | None:
-    """Return what was counted outside the answer, which has this dimension, if it says something.
-
-    >>> plane, all_rows = Counted.of_stream(2, 16, 3, 3, 0.99), Counted.of_stream(3, 16, 0, 0, 0.99)
-    >>> counted_outside([plane, all_rows], 2) == plane, counted_outside([all_rows], 2)
-    (True, None)
-    """
+    """Return what was counted outside the answer, of this dimension, if it says something."""
     return next((level for level in levels if level.dim == dim and level.eps < 1), None)

@@ -151,9 +151,7 @@ def merge(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return an adapted basis, by falling counts, of the merge of two flags given by such.
 
-    The two chains get a common adapted basis, on which counts add. Every y, by falling count, is
-    written in the chain of X (extended, with count 0, by what lies outside); while the last element
-    of its support is claimed, the claimer's multiple is subtracted; then y claims it.
+    As `ArrayField.merge`, with the chain of X for a basis.
     """
     chain = flag_load(dim, X, cx)
     common, count = list(chain.rows), list(chain.counts)
