@@ -13,16 +13,25 @@ from flagstone.processes import check_jobs, in_processes
 TRAP = "import os, pathlib; pathlib.Path({!r}).write_text('sprung'); os._exit(1)\n"
 
 
+WHERE = """
+from flagstone.processes import in_processes
+def where(name):
+    import importlib.util
+    return importlib.util.find_spec(name).origin
+print(*in_processes(where, [(name,) for name in {!r}], 2), sep="\\n")
+"""
+
+
 def test_workers_import_nothing_from_the_current_folder(tmp_path):
     program, place = tmp_path / "program", tmp_path / "place"
     program.mkdir()
     place.mkdir()
-    (program / "run.py").write_text("from flagstone.cli import main\nmain()\n")
-    for name in ("joblib", "numpy", "flagstone", "sklearn", "signal", "runpy"):
+    names = ("joblib", "numpy", "flagstone", "sklearn", "signal", "runpy")
+    (program / "run.py").write_text(WHERE.format(names))
+    for name in names:
         (place / f"{name}.py").write_text(TRAP.format(str(tmp_path / f"{name}.sprung")))
-    words = ["audit", "--law", "geometric", "--dim", "4", "--rows", "50", "--t-max", "5"]
     done = subprocess.run(
-        [sys.executable, program / "run.py", *words, "--pairs", "4", "-j", "2"],
+        [sys.executable, program / "run.py"],
         cwd=place,
         capture_output=True,
         text=True,
@@ -30,9 +39,11 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path):
     )
     assert not list(tmp_path.glob("*.sprung"))
     assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(names)
+    assert str(place) not in done.stdout
 
 
-#: Sends Ctrl-C to all processes of the command, some seconds after the first worker is started.
+#: Sends Ctrl-C to all processes of the program, some seconds after the first worker is started.
 AFTER_START = """
 import os, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us without it
@@ -44,17 +55,26 @@ def launched(self, process):
         sent.append(True)
         threading.Timer(seconds, os.killpg, (0, 2)).start()
 popen_loky_posix.Popen._launch = launched
+"""
+AUDIT = """
+sys.argv += "audit --law geometric --dim 6 --rows 150 --t-max 20 --pairs 100000 -j 2".split()
+sys.argv += ["--results", "k.jsonl"]
 from flagstone.cli import main
 main()
 """
+SLEEP = """
+import time
+from flagstone.cli import process, runner
+from flagstone.processes import in_processes
+with process.caught_signals(for_good=True):
+    sys.exit(runner._guarded(lambda: list(in_processes(time.sleep, [(0.01,)] * 100000, 2))))
+"""
 
 
-@pytest.mark.parametrize("seconds", [0, 0.3])
-def test_ctrl_c_while_workers_start_is_told_once(tmp_path, seconds):
-    words = ["audit", "--law", "geometric", "--dim", "6", "--rows", "150", "--t-max", "20"]
-    words += ["--pairs", "100000", "--results", "k.jsonl", "-j", "2"]
+@pytest.mark.parametrize(("seconds", "work"), [(0, SLEEP), (0.3, SLEEP), (0.3, AUDIT)])
+def test_ctrl_c_while_workers_start_is_told_once(tmp_path, seconds, work):
     done = subprocess.run(
-        [sys.executable, "-c", AFTER_START, str(seconds), *words],
+        [sys.executable, "-c", AFTER_START + work, str(seconds)],
         cwd=tmp_path,
         env=os.environ | {"TMPDIR": str(tmp_path)},
         capture_output=True,
