@@ -4,7 +4,6 @@
 """
 
 from flagstone._reference import gf2
-from flagstone._reference.certificates import log_mean_product
 from flagstone._reference.finite import finite_field
 from flagstone._reference.packing import pack, pack_columns
 from flagstone._reference.pieces import cut_pieces
@@ -14,7 +13,6 @@ __all__ = [
     "cut_pieces",
     "finite_field",
     "gf2",
-    "log_mean_product",
     "pack",
     "pack_columns",
     "parse_digits",

@@ -18,19 +18,24 @@ def log_mean_product(
 
     The loss of a piece is bet·(exp(−λ·value + μ·length) − 1), rounded up, for μ = (λ·total +
     nats)/rows. A product in which any loss reaches 1, that of pieces with ``times`` 0 too, is 0.
+
+    NumPy computes sums and products only: its exponentials and logarithms depend on the processor,
+    and certificates are the same numbers everywhere.
     """
-    pieces, numbers = list(zip(values.tolist(), lengths.tolist(), strict=True)), times.tolist()
-    logs = []
+
+    def loss_of(power: float) -> float:
+        loss = bet * math.expm1(power)
+        return loss + room * (1 + abs(loss))
+
+    came, logs = times > 0, list[float]()
+    numbers = times[came].tolist()
     for rate in rates.tolist():
-        slope = (rate * total + nats) / rows
-        powers = [slope * length - rate * value for value, length in pieces]
-        log = 0.0
-        if _loss(max(powers, default=-math.inf), bet, room) < 1:
-            for power, n in zip(powers, numbers, strict=True):
-                if n > 0:
-                    log += n * math.log1p(-_loss(power, bet, room))
-        else:
-            log = -math.inf
+        powers = np.minimum((rate * total + nats) / rows * lengths - rate * values, 700.0)
+        log = -math.inf
+        if loss_of(float(powers.max(initial=-math.inf))) < 1:
+            log = 0.0
+            for power, n in zip(powers[came].tolist(), numbers, strict=True):
+                log += n * math.log1p(-loss_of(power))
         logs.append(log)
     top = max(logs)
     if top == -math.inf:
@@ -41,8 +46,3 @@ def log_mean_product(
     for n in numbers:
         number += n
     return top + math.log(mean / len(logs)) - room * number
-
-
-def _loss(power: float, bet: float, room: float) -> float:
-    loss = bet * math.expm1(min(700.0, power))
-    return loss + room * (1 + abs(loss))
