@@ -127,41 +127,22 @@ class RowReader:
                 self._dask.on_progress = lambda done, parts: show(
                     done / parts, f"{done:,} of {parts:,} partitions"
                 )
-            self._show, self._total, self._is_first = show, total, first
-            self._started, self._rows, self._rows_before = time.monotonic(), 0, 0
+            self._show, self._total, self.is_first = show, total, first
+            self._started, self.rows, self.rows_before = time.monotonic(), 0, 0
             yield
 
-    def batches(self, part: _LocalPartition, task: ShardTask, limit: int | None) -> Batches:
-        """Yield the rows of a partition, kept ones or read anew."""
-        kept = self.cache.of(part.number)
-        if kept is not None:
-            batches = first_rows(iter(kept), sum(map(len, kept)) if limit is None else limit)
-        elif self._is_first and self.checkpoint is not None:
-            self._rows = self._rows_before = self.checkpoint.rows
-            limit = None if limit is None else limit - self._rows
-            start = self.checkpoint.position
-            batches = self.checkpoint.noting(prefetch(Partition.batches(part, task, limit, start)))
-        else:
-            batches = prefetch(Partition.batches(part, task, limit))
-        with contextlib.closing(batches) as read:
-            for batch in read:
-                if self._is_first and kept is None:
-                    self.cache.add(batch, part.number)
-                yield batch
-                self._rows += len(batch)
-                self._show_progress(part.number + batch.done)
-
-    def _show_progress(self, files: float) -> None:
-        """Move the bar to the rows so far, or to this many files where their rows are not known."""
+    def show(self, n_rows: int, files: float) -> None:
+        """Move the bar on by some rows, up to this many files where their rows are not known."""
+        self.rows += n_rows
         seconds = max(1e-9, time.monotonic() - self._started)
-        speed = (self._rows - self._rows_before) / seconds
-        share = self._rows / self._total if self._total else files / self._n_files
-        self._show(share, f"{self._rows:,} rows, {speed:,.0f} rows/s")
+        speed = (self.rows - self.rows_before) / seconds
+        share = self.rows / self._total if self._total else files / self._n_files
+        self._show(share, f"{self.rows:,} rows, {speed:,.0f} rows/s")
 
 
 @dataclass(frozen=True)
 class _LocalPartition(Partition):
-    """A partition that is read in this process."""
+    """A partition that is read in this process: from memory where its rows were kept."""
 
     number: int = 0
     reader: Any = None
@@ -170,5 +151,20 @@ class _LocalPartition(Partition):
         self, task: ShardTask, limit: int | None = None, start: Sequence[int] | None = None
     ) -> Batches:
         """Yield the rows that count, encoded."""
-        found: Batches = self.reader.batches(self, task, limit)
-        return found
+        reader: RowReader = self.reader
+        kept = reader.cache.of(self.number)
+        if kept is not None:
+            batches = first_rows(iter(kept), sum(map(len, kept)) if limit is None else limit)
+        elif reader.is_first and reader.checkpoint is not None:
+            known = reader.checkpoint
+            reader.rows = reader.rows_before = known.rows
+            limit = None if limit is None else limit - known.rows
+            batches = known.noting(prefetch(super().batches(task, limit, known.position)))
+        else:
+            batches = prefetch(super().batches(task, limit, start))
+        with contextlib.closing(batches) as read:
+            for batch in read:
+                if reader.is_first and kept is None:
+                    reader.cache.add(batch, self.number)
+                yield batch
+                reader.show(len(batch), self.number + batch.done)

@@ -62,6 +62,7 @@ def run(words: Sequence[str]) -> int:
     try:
         return _guarded(lambda: _run(list(words)))
     finally:
+        ARGUMENTS.clear()
         _settle_output()
 
 
