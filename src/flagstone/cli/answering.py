@@ -155,7 +155,9 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
     facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
     finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
     if options.measure:
-        finding = run.certify(finding, options.confidence, options.kept_rows)
+        finding = run.pipeline.certify(
+            finding, run.summary, confidence=options.confidence, shown=options.kept_rows
+        )
     return finding, run
 
 

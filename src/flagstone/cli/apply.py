@@ -46,8 +46,7 @@ def check(options: CheckOptions) -> int:
         raise BottomError(f"{options.finding} holds ⊥: there is nothing that rows could break")
     table = open_tables(options.files, options, found.provenance.get("reading"))
     reader = RowReader(table, ShardTask(found.question, found.encoding), options)
-    with reader.watched("checking", table.n_rows):
-        review = reader.pipeline.check(found, max_misfits)
+    review = reader.pipeline.check(found, max_misfits)
     rows, broken = review.counted, review.broken
     equations = None  # how often each is broken, of equations that rows obey
     if broken is not None:
@@ -132,14 +131,13 @@ def _lines(
     reader = RowReader(table, task, options)
     # here rows are predicted as they are read; from elsewhere a partition comes as a whole
     predicted = partial(_predicted if reader.is_local else _all_predicted, task, finding)
-    with reader.watched("predicting", table.n_rows):
-        for part in reader.pipeline.executor.each(predicted, reader.pipeline.shards):
-            for file, row, value in part:
-                if not counts:  # no line is printed before the first rows are known to be good
-                    head = "fits" if label is None else label.column
-                    yield [*(["file"] if many else []), "row", head]
-                counts[value] += 1
-                yield [*([file] if many else []), row, value]
+    for part in reader.each(predicted, reader.pipeline.shards):
+        for file, row, value in part:
+            if not counts:  # no line is printed before the first rows are known to be good
+                head = "fits" if label is None else label.column
+                yield [*(["file"] if many else []), "row", head]
+            counts[value] += 1
+            yield [*([file] if many else []), row, value]
 
 
 def _write_csv(stream: TextIO, lines: Iterable[list[Any]]) -> None:

@@ -29,9 +29,10 @@ from flagstone.cli.verbs import (
 from flagstone.cli.work import Run
 from flagstone.coins import Coins
 from flagstone.encoding import Monomials
-from flagstone.finding import SCHEMA
+from flagstone.finding import SCHEMA, Finding
 from flagstone.guarantees import Window, plan
 from flagstone.rules import IndexRule
+from flagstone.second_pass import SecondPass
 from flagstone.suggest import suggestion
 from flagstone.text import agreement
 
@@ -100,9 +101,15 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
     refuse_inputs(options, source.table.files)
     refuse_existing_outputs(options)
     run = Run(source, question, options, options.seed)
+
+    def again(finding: Finding) -> SecondPass | None:
+        """Pass over the pilot rows again."""
+        review = run.pipeline.second_pass(finding, run.summary, confidence=options.confidence)
+        return review.second_pass
+
     found = suggestion(
         run.read().summary,
-        lambda finding: run.second_pass(finding, options.confidence).second_pass,
+        again,
         run.sample,
         rule=options.rule,
         question=question,

@@ -7,7 +7,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,16 @@ from flagstone.cli.checkpoint import RunCheckpoint
 from flagstone.cli.console import AT_END, UsageError, size_of
 from flagstone.cli.process import LEAST_MEMORY_WITH_DASK, lacks_memory
 from flagstone.cli.verbs import WorkerOptions
-from flagstone.pipeline import LocalExecutor, Pipeline
+from flagstone.pipeline import Executor, LocalExecutor, Pipeline
 from flagstone.progress import progress_bar
-from flagstone.shards import ShardTask
+from flagstone.shards import (
+    Shard,
+    ShardTask,
+    check_shard,
+    count_shard,
+    review_shard,
+    summarize_shard,
+)
 from flagstone.tables import Table
 from flagstone.tables.encoded import CACHE_BYTES, Batches, RowCache, first_rows, prefetch
 from flagstone.tables.partitions import Dataset, Partition
@@ -82,8 +89,23 @@ def dask_executor(options: WorkerOptions) -> DaskExecutor | None:
     return DaskExecutor(AT_END.enter_context(client))
 
 
+def rows_of(task: ShardTask, shard: Shard) -> Iterator[Any]:
+    """Return the rows of a shard that count, batch by batch."""
+    return shard.batches(task, shard.limit)
+
+
+#: What the progress bar calls a pass, by the function of shards that it computes.
+_PASSES: dict[Any, str] = {
+    count_shard: "counting",
+    summarize_shard: "reading",
+    review_shard: "measuring",
+    check_shard: "checking",
+    rows_of: "sampling",
+}
+
+
 class RowReader:
-    """The pipeline over the rows of a table, with a progress bar for each pass.
+    """The pipeline over the rows of a table; its executor, which shows a bar for each pass.
 
     If the rows are read ``twice``, those of the first pass are kept for the second one, provided
     that all of them fit into ``--cache-size``. With a ``checkpoint``, the first pass begins where
@@ -94,12 +116,13 @@ class RowReader:
         self, table: Table, task: ShardTask, options: WorkerOptions, *, twice: bool = False
     ) -> None:
         self._dask = dask_executor(options)
+        self._executor: Executor = self._dask or LocalExecutor()
         self._shown = False if getattr(options, "quiet", False) else None
         self.data = Dataset.of_table(table, partition_of(options))
         parts: Sequence[Partition] = self.data.partitions
         if self._dask is None:
             parts = [_LocalPartition(**vars(p), number=i, reader=self) for i, p in enumerate(parts)]
-        self.pipeline = Pipeline(task, parts, self._dask or LocalExecutor())
+        self.pipeline = Pipeline(task, parts, self)
         self._n_files = max(len(table.files), len(parts))
         size = getattr(options, "cache_size", None)
         room = CACHE_BYTES if size is None else size_of("--cache-size", size, least=0)
@@ -111,23 +134,39 @@ class RowReader:
         """Whether this process reads."""
         return self._dask is None
 
-    @contextlib.contextmanager
-    def watched(
-        self, word: str, total: int | None = None, *, first: bool = False
-    ) -> Iterator[None]:
-        """Show how far a pass has come: in rows here, elsewhere in partitions.
+    def reduce(
+        self,
+        function: Callable[..., Any],
+        shards: Sequence[Shard],
+        merge: Callable[[Any, Any], Any],
+        **more: Any,
+    ) -> Any:
+        """Return the results of all shards, merged: see :class:`flagstone.pipeline.Executor`."""
+        with self._watched(function, shards):
+            return self._executor.reduce(function, shards, merge, **more)
 
-        Of the ``first`` pass the rows are kept.
-        """
+    def each(
+        self, function: Callable[[Shard], Any], shards: Sequence[Shard]
+    ) -> Generator[Any, None, None]:
+        """Yield the results of the shards, in their order."""
+        with self._watched(function, shards):
+            yield from self._executor.each(function, shards)
+
+    @contextlib.contextmanager
+    def _watched(self, function: Any, shards: Sequence[Shard]) -> Iterator[None]:
+        """Show how far a pass has come: in rows here, elsewhere in partitions."""
         # Arrow would end a read in the middle at a signal; here signals wait for the batch to end
         if self.is_local and (arrow := sys.modules.get("pyarrow")) is not None:
             arrow.enable_signal_handlers(False)
-        with progress_bar(word, self._shown) as show:
+        computed = getattr(function, "func", None)
+        with progress_bar(_PASSES.get(computed, "predicting"), self._shown) as show:
             if self._dask is not None:
                 self._dask.on_progress = lambda done, parts: show(
                     done / parts, f"{done:,} of {parts:,} partitions"
                 )
-            self._show, self._total, self.is_first = show, total, first
+            known = [shard.n_rows if shard.limit is None else shard.limit for shard in shards]
+            self._total = 0 if None in known else sum(n for n in known if n is not None)
+            self._show, self.is_first = show, computed is summarize_shard  # its rows are kept
             self._started, self.rows, self.rows_before = time.monotonic(), 0, 0
             yield
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.checkpoint import RunCheckpoint
 from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, print_stderr, rerun_command
 from flagstone.cli.inputs import InputSource
-from flagstone.cli.reader import RowReader, partition_of
+from flagstone.cli.reader import RowReader, partition_of, rows_of
 from flagstone.cli.verbs import RunOptions
 from flagstone.coins import Coins, fresh_seed
 from flagstone.finding import Finding
 from flagstone.question import Question
 from flagstone.rules import SpanRule
-from flagstone.shards import ShardReview, ShardSummary, ShardTask
+from flagstone.shards import ShardSummary, ShardTask
 from flagstone.tables.encoded import RowCache
 
 #: Options that the result does not depend on.
@@ -59,9 +60,7 @@ class Run:
             print_stderr(
                 "the rows are cut by files (--partition files), because several processes read"
             )
-        with self._reader.watched("counting"):
-            self._pipeline = self._reader.pipeline.first(max_rows)
-        self._n_rows = table.n_rows if max_rows is None else max_rows
+        self.pipeline = self._reader.pipeline.first(max_rows)
         self._checkpoint = ShardCheckpoint(fresh_seed() if seed is None else seed)
         if options.checkpoint is not None:
             identity: dict[str, Any] = {
@@ -79,7 +78,7 @@ class Run:
 
     def _opened(self, path: str, identity: dict[str, Any], seed: str | None) -> ShardCheckpoint:
         """Open the checkpoint: of an only shard after its last row, of several by shards."""
-        task, shards, data = self._pipeline.task, self._pipeline.shards, self._reader.data
+        task, shards, data = self.pipeline.task, self.pipeline.shards, self._reader.data
         if self.cut != "none":
             known = digest_of(identity, data.identity(shards))
             found = open_checkpoint(
@@ -101,47 +100,29 @@ class Run:
 
     def read(self) -> ShardSummary:
         """Return the summary of all rows that count."""
-        with self._reader.watched("reading", self._n_rows, first=True):
-            self._summary = self._pipeline.summarize(self._checkpoint)
-        return self._summary
+        self.summary = self.pipeline.summarize(self._checkpoint)
+        return self.summary
 
     def ask(self, rule: SpanRule, provenance: dict[str, Any], **more: Any) -> Finding:
         """Answer from the summary; other parameters as of :func:`flagstone.ask`."""
         notes: dict[str, Any] = {"partition": self.cut}
         if self.cut != "none":
-            notes |= self._summary.notes(self._pipeline.task.encoding)
+            notes |= self.summary.notes(self.pipeline.task.encoding)
         kept = provenance | notes
-        return self._pipeline.ask(self._summary, rule, Coins(self.seed), provenance=kept, **more)
-
-    def second_pass(self, finding: Finding, confidence: float) -> ShardReview:
-        """Pass over the rows again, kept ones or read anew."""
-        with self._reader.watched("measuring", sum(self._summary.sizes)):
-            return self._pipeline.second_pass(finding, self._summary, confidence=confidence)
-
-    def certify(self, finding: Finding, confidence: float, shown: int) -> Finding:
-        """Return the finding with what a second pass over the rows certifies and counts.
-
-        A run that was stopped here begins the second pass again: pieces of rows certify, and a
-        piece must not begin where the run was stopped.
-        """
-        with self._reader.watched("measuring", sum(self._summary.sizes)):
-            return self._pipeline.certify(
-                finding, self._summary, confidence=confidence, shown=shown
-            )
+        return self.pipeline.ask(self.summary, rule, Coins(self.seed), provenance=kept, **more)
 
     def sample(self, most: int) -> Rows | None:
         """Return at most this many lifted rows, evenly spread; None if they are elsewhere."""
         if not self._reader.is_local:
             return None
-        task, total, rows = self._pipeline.task, sum(self._summary.sizes), 0
+        task, rows = self.pipeline.task, 0
         field = task.encoding.field
-        stride, parts = -(-total // most), []
-        with self._reader.watched("sampling", total):
-            for shard in self._pipeline.shards:
-                for batch in shard.batches(task, shard.limit):
-                    some = batch.chosen(slice(-rows % stride, None, stride))
-                    parts.append(field.array(task.lifted(some)))
-                    rows += len(batch)
+        stride, parts = -(-sum(self.summary.sizes) // most), []
+        for batches in self._reader.each(partial(rows_of, task), self.pipeline.shards):
+            for batch in batches:
+                some = batch.chosen(slice(-rows % stride, None, stride))
+                parts.append(field.array(task.lifted(some)))
+                rows += len(batch)
         return field.rows(np.concatenate(parts)) if parts else None
 
     def finish(self) -> None:
@@ -160,5 +141,5 @@ class Run:
                 f"interrupted; {path} holds {self._checkpoint.held}. To resume, run the same "
                 f"command again: {rerun_command(None)}"
             ) from error
-        if not (self._pipeline.task.deduplicate or getattr(self._options, "each", False)):
+        if not (self.pipeline.task.deduplicate or getattr(self._options, "each", False)):
             raise Interrupted("interrupted. With --checkpoint FILE a run can be resumed") from error
