@@ -86,8 +86,8 @@ def option_tables(options: Iterable[Option]) -> Iterator[tuple[str, list[tuple[s
 
 def usage(verb: Verb) -> str:
     """Return the line that says how a verb is called."""
-    needed = [f"{o.names[0]} {o.value}" for o in verb.options.values() if o.required and o.names]
-    arguments = [o.usage for o in verb.options.values() if not o.names]
+    needed = [f"{o.names[0]} {o.value}" for o in verb.options.values() if o.required]
+    arguments = [o.usage for o in verb.options.values() if o.is_argument]
     return " ".join(["Usage: flagstone", verb.name, "[OPTIONS]", *needed, *arguments])
 
 

@@ -166,11 +166,10 @@ def load_protocol(file: str, question: Question, options: Any) -> Protocol:
             f"{file} is a protocol for another question: {_parts(asked)}; here {_parts(question)}"
         )
     for name, option in options_of(options).items():
-        word = f"--{name.replace('_', '-')}"
         changed = getattr(options, name) != option.default
         free = name == "max_rows" and protocol.max_rows is None
-        if name in _FIXED and not free and (changed or _is_given(word)):
-            raise UsageError(f"{word} is fixed by {file}; leave it out")
+        if name in _FIXED and not free and (changed or _is_given(option.name)):
+            raise UsageError(f"{option.name} is fixed by {file}; leave it out")
     return protocol
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import functools
 import inspect
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,72 +57,58 @@ class HelpAsked(Exception):
 class Option:
     """One option, or one argument, of the command line.
 
-    Parameters
-    ----------
-    usage : str
-        As the help shows it: ``"-o, --output FILE"``, ``"--force"``, or ``"--[no-]intercept"`` for
-        a switch that can be turned off; of an argument ``"FILE..."``, or ``"[NAME]"`` if it may be
-        left out. The word for the value says its type (:data:`NUMBERS`).
-    help : str
-        One line.
-    group : str
-        One of :data:`GROUPS`.
-    default : object
-        What the verb gets if it is left out.
-    least : float, optional
-        The smallest number that is allowed, if not that of its word.
-    choices : tuple of str
-        All values that are allowed.
-    many : bool
-        Whether it may be given several times; the verb gets a list.
-    required : bool
-        Whether it must be given.
-
-    Attributes
-    ----------
-    names : tuple of str
-        All words that stand for it; none for an argument, which is given by its place.
-    value : str
-        The word for its value; empty for a switch.
-
-    Examples
-    --------
-    >>> [Option(text, "").names for text in ("-o, --output FILE", "--[no-]header", "[FILE...]")]
-    [('-o', '--output'), ('--header', '--no-header'), ()]
-    >>> [Option(text, "").value for text in ("--rho PROBABILITY", "--force", "[FILE...]")]
-    ['PROBABILITY', '', 'FILE']
+    >>> switch = Option("", "Allow a constant", RULE, True, name="--intercept")
+    >>> file = Option("FILE", "Write the finding", OUTPUT, short="-o", name="--output")
+    >>> switch.usage, file.usage, Option("[FILE...]", "A table").usage
+    ('--[no-]intercept', '-o, --output FILE', '[FILE...]')
+    >>> switch.names, file.names
+    (('--intercept', '--no-intercept'), ('-o', '--output'))
     """
 
-    usage: str
-    help: str
-    group: str = ARGUMENTS
-    default: Any = None
-    least: float | None = None
-    choices: tuple[str, ...] = ()
-    many: bool = False
+    #: The word for its value, which says its type (NUMBERS); empty for a switch. Of an argument as
+    #: the usage shows it: "FILE...", or "[NAME]" if it may be left out.
+    value: str
+    help: str  #: One line.
+    group: str = ARGUMENTS  #: One of GROUPS.
+    default: Any = None  #: A switch that is off (False) can only be turned on.
+    short: str = ""  #: One letter that stands for it: "-o".
+    name: str = ""  #: That of its field if left out: max_rows is --max-rows.
+    least: float | None = None  #: The smallest number, if not that of its word.
+    choices: tuple[str, ...] = ()  #: All values that are allowed.
+    many: bool = False  #: Whether it may be given several times; the verb gets a list.
     required: bool = False
-    names: tuple[str, ...] = dataclasses.field(init=False, default=())
-    value: str = dataclasses.field(init=False, default="")
 
-    def __post_init__(self) -> None:
-        words = self.usage.replace(",", "").split()
-        found: dict[str, Any] = {}
-        if not self.usage.startswith("-"):
-            found["value"] = self.usage.strip("[].")
-            found |= {"many": "..." in self.usage, "required": not self.usage.startswith("[")}
-        elif self.is_two_way:
-            found["names"] = (words[0].replace("[no-]", ""), words[0].replace("[no-]", "no-"))
-        elif words[-1].startswith("-"):  # a plain switch is off if left out
-            found |= {"names": tuple(words), "default": False}
-        else:
-            found |= {"names": tuple(words[:-1]), "value": words[-1]}
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is given by its place, without a name."""
+        return self.group == ARGUMENTS
 
     @property
     def is_two_way(self) -> bool:
         """Whether it is a switch that can be turned on and off."""
-        return "[no-]" in self.usage
+        return not self.value and self.default is not False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All words that stand for it; none for an argument."""
+        if self.is_argument:
+            return ()
+        if self.is_two_way:
+            return (self.name, self.usage.replace("[no-]", "no-"))
+        return (self.short, self.name) if self.short else (self.name,)
+
+    @property
+    def usage(self) -> str:
+        """As the help shows it."""
+        if self.is_argument:
+            return self.value
+        names = f"--[no-]{self.name[2:]}" if self.is_two_way else ", ".join(self.names)
+        return f"{names} {self.value}".rstrip()
+
+    @property
+    def word(self) -> str:
+        """The word for its value alone."""
+        return self.value.strip("[].")
 
     def read(self, text: str) -> Any:
         """Return a value as typed; say what it must be otherwise."""
@@ -142,15 +129,32 @@ class Option:
         raise argparse.ArgumentTypeError(f"must be {name} {limits}, got {text!r}")
 
 
-def option(usage: str | Option, help: str = "", group: str = ARGUMENTS, **details: Any) -> Any:
+def option(value: str | Option, help: str = "", group: str = ARGUMENTS, **details: Any) -> Any:
     """Return an option, which several records may share, as the field of a record of options."""
-    found = usage if isinstance(usage, Option) else Option(usage, help, group, **details)
+    found = value if isinstance(value, Option) else Option(value, help, group, **details)
     return dataclasses.field(default=found.default, metadata={"option": found})
 
 
+def switch(help: str, group: str, *, default: bool | None = False, short: str = "") -> Any:
+    """Return an option without a value, as the field of a record of options."""
+    return option("", help, group, default=default, short=short)
+
+
 def options_of(record: Any) -> dict[str, Option]:
-    """Return the options of a record, or of its class, by field."""
-    return {field.name: field.metadata["option"] for field in dataclasses.fields(record)}
+    """Return the options of a record, or of its class, by field.
+
+    >>> @dataclass
+    ... class Some:
+    ...     max_rows: int = option("NUMBER", "At most so many rows", INPUT)
+    >>> options_of(Some)["max_rows"].usage
+    '--max-rows NUMBER'
+    """
+    found = {}
+    for field in dataclasses.fields(record):
+        known = field.metadata["option"]
+        name = known.name or f"--{field.name.replace('_', '-')}"
+        found[field.name] = dataclasses.replace(known, name=name)
+    return found
 
 
 def options_given(record: Any, fields: Iterable[str]) -> list[str]:
@@ -158,53 +162,36 @@ def options_given(record: Any, fields: Iterable[str]) -> list[str]:
 
     >>> @dataclass
     ... class Some:
-    ...     force: bool = option("--force", "Replace")
-    ...     intercept: bool = option("--[no-]intercept", "A constant", default=True)
+    ...     force: bool = switch("Replace", OUTPUT)
+    ...     intercept: bool = switch("A constant", RULE, default=True)
     >>> options_given(Some(intercept=False), ["force", "intercept", "other"])
     ['--no-intercept']
     """
-    found = []
     options = options_of(record)
-    for field in fields:
-        value = getattr(record, field, None)
-        if field in options and value != options[field].default:
-            known = options[field]
-            long = [name for name in known.names if name.startswith("--")]
-            found.append(long[-1 if value is False else 0])
-    return found
+    found = [(options[field], getattr(record, field)) for field in fields if field in options]
+    return [
+        known.names[1] if value is False else known.name
+        for known, value in found
+        if value != known.default
+    ]
 
 
 @dataclass(frozen=True)
 class Verb:
-    """One verb of the command line.
+    """One verb of the command line."""
 
-    Parameters
-    ----------
-    name, summary : str
-        What is typed, and one line for the list of verbs.
-    function : str
-        The module and the function that do it, ``"module:function"``, imported when the verb is
-        called. A verb whose module is not installed is not listed.
-    group : str
-        The group of verbs that it is listed in.
-    examples : tuple of str
-        Commands that work as printed, from the root of a clone.
-    record : type
-        The dataclass of its options, with which the function is called. Its docstring describes
-        the verb.
-    common : str
-        The options that ``--help`` lists, with spaces between; all of them if this is empty.
-    json_keys : mapping
-        What the keys of ``--json`` mean.
-    """
-
-    name: str
-    summary: str
+    name: str  #: What is typed.
+    summary: str  #: One line, for the list of verbs.
+    #: The module and the function that do it, "module:function", imported when the verb is called.
+    #: A verb whose module is not installed is not listed.
     function: str
-    group: str
-    examples: tuple[str, ...]
+    group: str  #: The group of verbs that it is listed in.
+    examples: tuple[str, ...]  #: Commands that work as printed, from the root of a clone.
+    #: The dataclass of its options, with which the function is called. Its docstring describes the
+    #: verb.
     record: type
-    common: str = ""
+    common: str = ""  #: The options that --help lists, with spaces between; all if this is empty.
+    #: What the keys of --json mean.
     json_keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
@@ -212,7 +199,7 @@ class Verb:
         """What it does, in paragraphs."""
         return tuple(inspect.getdoc(self.record).split("\n\n"))  # type: ignore[union-attr]
 
-    @property
+    @functools.cached_property
     def options(self) -> dict[str, Option]:
         """All options and arguments, by the name of the field that they fill."""
         return options_of(self.record)
@@ -230,7 +217,7 @@ class Verb:
             option
             for option in self.options.values()
             if everything
-            or not option.names
+            or option.is_argument
             or not self.common
             or not set(option.names).isdisjoint(self.common.split())
         ]
@@ -241,7 +228,9 @@ class Verb:
 
     def parser(self) -> argparse.ArgumentParser:
         """Return the verb as a parser of the standard library."""
-        parser = _Parser(f"flagstone {self.name}")
+        parser = _Parser(
+            f"flagstone {self.name}", add_help=False, allow_abbrev=False, exit_on_error=False
+        )
         groups = {name: parser.add_argument_group(name) for name in GROUPS}
         for dest, found in self.options.items():
             _add(groups[found.group], dest, found)
@@ -265,20 +254,17 @@ class Verb:
                 raise HelpAsked(everything=word == "--help-all")
             else:
                 options.append(self._joined(word, left, known))
-        self._refuse_more(arguments)
+        takes = [found for found in self.options.values() if found.is_argument]
+        if len(arguments) > len(takes) and not any("..." in found.value for found in takes):
+            raise self._error(self._one_too_many(arguments[len(takes)], takes))
         return [*options, "--", *arguments] if arguments else options
 
-    def _refuse_more(self, arguments: Sequence[str]) -> None:
-        """Refuse arguments that the verb does not take."""
-        takes = [found for found in self.options.values() if not found.names]
-        if len(arguments) <= len(takes) or any(found.many for found in takes):
-            return
-        extra = arguments[len(takes)]
-        inputs = [f for f in self.options.values() if f.names and f.group == INPUT]
-        names = [f.names[-1] for f in inputs if f.value == "FILE"]
-        hint = f"; did you mean {names[0]} {extra}?" if names else ""
-        wanted = " and ".join(found.value for found in takes) or "only options"
-        raise self._error(f"{self.name} takes {wanted}; {extra!r} is one argument too many{hint}")
+    def _one_too_many(self, argument: str, takes: Sequence[Option]) -> str:
+        """Return the message about an argument that the verb does not take."""
+        files = [f.name for f in self.options.values() if (f.group, f.value) == (INPUT, "FILE")]
+        hint = f"; did you mean {files[0]} {argument}?" if files else ""
+        wanted = " and ".join(found.word for found in takes) or "only options"
+        return f"{self.name} takes {wanted}; {argument!r} is one argument too many{hint}"
 
     def _joined(self, word: str, left: Iterator[str], known: Mapping[str, Option]) -> str:
         """Return an option and its value as one word; the value may be the next word."""
@@ -298,7 +284,7 @@ class Verb:
             value = next(left, "--")
         if value == "--":
             raise self._error(f"{name} needs a value: {found.value}")
-        return f"{found.names[-1]}={value}"
+        return f"{found.name}={value}"
 
     def _error(self, message: str) -> CommandLineError:
         return CommandLineError(message, f"flagstone {self.name}")
@@ -306,9 +292,6 @@ class Verb:
 
 class _Parser(argparse.ArgumentParser):
     """A parser that raises errors for its caller to print; help is made elsewhere."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog=prog, add_help=False, allow_abbrev=False, exit_on_error=False)
 
     def parse_args(self, *words: Any) -> argparse.Namespace:  # type: ignore[override]
         """Return the values of all options."""
@@ -331,13 +314,12 @@ def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
     """Declare an option to the parser of the standard library."""
     about: dict[str, Any] = {"help": found.help.replace("%", "%%"), "default": found.default}
     if found.value:
-        about |= {"metavar": found.value, "type": found.read}
+        about |= {"metavar": found.word, "type": found.read}
     if found.choices:
         about["choices"] = found.choices
-    if not found.names:
-        optional = "*" if found.many else "?"
-        required = "+" if found.many else None
-        group.add_argument(dest, nargs=required if found.required else optional, **about)
+    if found.is_argument:
+        kinds = {"FILE": None, "FILE...": "+", "[FILE]": "?", "[FILE...]": "*"}
+        group.add_argument(dest, nargs=kinds[found.value.replace(found.word, "FILE")], **about)
     elif not found.value:
         # the standard library adds the name that turns a switch off
         names = found.names[:1] if found.is_two_way else found.names

@@ -1,7 +1,8 @@
 """All verbs: each is a frozen record, whose fields are its options, and names its function.
 
 A verb is added here, and in the module of its function, which takes the record. Records inherit
-what verbs share. Loads nothing heavy: what a verb needs is imported when it is called.
+what verbs share; an option is called as its field: max_rows is --max-rows. Loads nothing heavy:
+what a verb needs is imported when it is called.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from flagstone.cli import json_keys as keys
-from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, Verb, option
+from flagstone.cli.parser import COLUMNS, INPUT, OUTPUT, RULE, SCALE, Option, Verb, option, switch
 
 _Record = TypeVar("_Record")
 
@@ -37,21 +38,19 @@ def verb(
 
 FILES = Option("FILE...", "Files, directories or globs; - for standard input")
 FINDING = Option("FINDING", "A saved finding")
-JSON = Option("--json", "Print one JSON object; errors too, on standard error", OUTPUT)
-FORCE = Option("--force", "Replace files that exist", OUTPUT)
-SEED = Option("--seed TEXT", "The published seed; drawn and shown if left out", RULE)
-EXPECT_SEED = Option("--seed TEXT", "Refuse a finding made with another seed", RULE)
-PUBLISH_SEED = Option("--seed TEXT", "Publish a seed with the flag", OUTPUT)
-FLAG_OUTPUT = Option("-o, --output FILE", "The flag file to write", OUTPUT, required=True)
-LABEL = Option("-l, --label COLUMN", "The label column", COLUMNS)
-DEGREE = Option(
-    "--degree NUMBER", "Also use products of up to this many columns: x0·x1", COLUMNS, default=1
-)
-JOBS = Option("-j, --jobs NUMBER", "Processes; -1 is all", SCALE, default=1, least=-1)
+JSON = Option("", "Print one JSON object; errors too, on standard error", OUTPUT, default=False)
+FORCE = Option("", "Replace files that exist", OUTPUT, default=False)
+SEED = Option("TEXT", "The published seed; drawn and shown if left out", RULE)
+EXPECT_SEED = Option("TEXT", "Refuse a finding made with another seed", RULE)
+PUBLISH_SEED = Option("TEXT", "Publish a seed with the flag", OUTPUT)
+FLAG_OUTPUT = Option("FILE", "The flag file to write", OUTPUT, short="-o", required=True)
+LABEL = Option("COLUMN", "The label column", COLUMNS, short="-l")
+DEGREE = Option("NUMBER", "Also use products of up to this many columns: x0·x1", COLUMNS, default=1)
+JOBS = Option("NUMBER", "Processes; -1 is all", SCALE, short="-j", default=1, least=-1)
 RULE_NAME = Option(
-    "--rule NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
+    "NAME", "How a threshold is drawn: index, heavy (the paper's)", RULE, default="index"
 )
-INTERCEPT = Option("--[no-]intercept", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
+INTERCEPT = Option("", "Allow a constant: y = x3 ⊕ x7 ⊕ 1", RULE, default=True)
 #: What --help lists of the verbs that answer a question.
 COMMON = "--format --columns --encode --field --contamination --rho --seed --output --report --json"
 #: The field of rows.
@@ -72,23 +71,21 @@ class ReadOptions:
     """How files are read."""
 
     format: str | None = option(
-        "-f, --format NAME", "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits", INPUT
+        "NAME", "csv, tsv, parquet, arrow, npy, npz, jsonl, hex or bits", INPUT, short="-f"
     )
-    header: bool | None = option(
-        "--[no-]header", "Whether the first line of csv or tsv names the columns", INPUT
+    header: bool | None = switch(
+        "Whether the first line of csv or tsv names the columns", INPUT, default=None
     )
     delimiter: str | None = option(
-        "--delimiter CHARACTER", "What separates the cells of csv; \\t is a tab", INPUT
+        "CHARACTER", "What separates the cells of csv; \\t is a tab", INPUT
     )
     bit_order: str | None = option(
-        "--bit-order NAME", "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)", INPUT
+        "NAME", "Bits of frames: msb, lsb (in bytes), nibble or reversed (msb)", INPUT
     )
     length: int | None = option(
-        "--length BITS", "Read only frames of this many bits; count the others", INPUT
+        "BITS", "Read only frames of this many bits; count the others", INPUT
     )
-    max_columns: int = option(
-        "--max-columns NUMBER", "Refuse files with more columns", INPUT, default=1 << 17
-    )
+    max_columns: int = option("NUMBER", "Refuse files with more columns", INPUT, default=1 << 17)
 
 
 @dataclass(frozen=True)
@@ -96,32 +93,34 @@ class ColumnOptions(ReadOptions):
     """How files are read, and how their columns become rows over a field."""
 
     columns: Sequence[str] | None = option(
-        "-c, --columns COLUMNS",
+        "COLUMNS",
         "Columns to use, as a,b x13..x40 b3.5 'x*'; '-NAME' drops one",
         COLUMNS,
+        short="-c",
         many=True,
     )
     encode: Sequence[str] | None = option(
-        "-e, --encode ENCODER",
+        "ENCODER",
         "Make field elements of a column (COLUMN=bits:8); or: auto",
         COLUMNS,
+        short="-e",
         many=True,
     )
     missing: str = option(
-        "--missing WHAT",
+        "WHAT",
         "Missing values: refuse, drop the rows, or a level",
         COLUMNS,
         default="refuse",
         choices=("refuse", "drop", "level"),
     )
     floats: str = option(
-        "--floats HOW",
+        "HOW",
         "Floats over QQ: shortest decimal, or refuse",
         COLUMNS,
         default="decimal",
         choices=("decimal", "refuse"),
     )
-    field: str = option("--field FIELD", "The field: 2, 7, 2^8, … or QQ", COLUMNS, default=FIELD)
+    field: str = option("FIELD", "The field: 2, 7, 2^8, … or QQ", COLUMNS, default=FIELD)
 
 
 @dataclass(frozen=True)
@@ -129,17 +128,14 @@ class PurposeOptions:
     """Which question rows are read for, by the verb that will ask it."""
 
     purpose: str | None = option(
-        "--for VERB", "The verb: constraints, learn (with --label), equations, subspace", COLUMNS
+        "VERB",
+        "The verb: constraints, learn (with --label), equations, subspace",
+        COLUMNS,
+        name="--for",
     )
-    intercept: bool = option(
-        "--[no-]intercept", "For learn: allow a constant, one column more", COLUMNS, default=True
-    )
-    linear: bool = option(
-        "--linear", "For constraints: right-hand sides 0, one column less", COLUMNS
-    )
-    affine: bool = option(
-        "--affine", "For subspace: it may miss the origin, one column more", COLUMNS
-    )
+    intercept: bool = switch("For learn: allow a constant, one column more", COLUMNS, default=True)
+    linear: bool = switch("For constraints: right-hand sides 0, one column less", COLUMNS)
+    affine: bool = switch("For subspace: it may miss the origin, one column more", COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -147,13 +143,11 @@ class PromiseOptions:
     """What is promised."""
 
     rho: float | None = option(
-        "--rho PROBABILITY", "Largest probability that a second sample answers differently", RULE
+        "PROBABILITY", "Largest probability that a second sample answers differently", RULE
     )
-    eps: float = option(
-        "--eps SHARE", "Largest share of rows that may be left out", RULE, default=0.1
-    )
+    eps: float = option("SHARE", "Largest share of rows that may be left out", RULE, default=0.1)
     contamination: float = option(
-        "--contamination SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
+        "SHARE", "Largest share of rows that may be damaged", RULE, default=0.0
     )
 
 
@@ -162,33 +156,24 @@ class RuleOptions(PromiseOptions):
     """What is promised, and how the threshold is drawn."""
 
     rule: str = option(RULE_NAME)
-    t_min: str | None = option(
-        "--t-min THRESHOLD", "First threshold: rows, or a share of the rows", RULE
-    )
-    t_max: str | None = option(
-        "--t-max THRESHOLD", "Last threshold: rows, a share, or 'paper'", RULE
-    )
+    t_min: str | None = option("THRESHOLD", "First threshold: rows, or a share of the rows", RULE)
+    t_max: str | None = option("THRESHOLD", "Last threshold: rows, a share, or 'paper'", RULE)
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """Where the answer goes."""
 
-    output: str | None = option("-o, --output FILE", "Write the finding (JSON)", OUTPUT)
-    report: str | None = option("--report FILE", "Write one HTML page", OUTPUT)
-    plot: str | None = option(
-        "--plot FILE", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT
-    )
+    output: str | None = option("FILE", "Write the finding (JSON)", OUTPUT, short="-o")
+    report: str | None = option("FILE", "Write one HTML page", OUTPUT)
+    plot: str | None = option("FILE", "Draw the flag as a scree plot (.svg, or .png)", OUTPUT)
     force: bool = option(FORCE)
     json: bool = option(JSON)
     show_as: str | None = option(
-        "--as NAME", "Print it as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS
+        "NAME", "Print it as " + ", ".join(SHOWN_AS), OUTPUT, choices=SHOWN_AS, name="--as"
     )
     max_misfits: int | None = option(
-        "--max-misfits NUMBER",
-        "List at most this many rows that do not fit (5; in files 50)",
-        OUTPUT,
-        least=0,
+        "NUMBER", "List at most this many rows that do not fit (5; in files 50)", OUTPUT, least=0
     )
 
     @property
@@ -207,13 +192,11 @@ class WorkerOptions:
     """Who reads the rows, if not this process alone."""
 
     cluster: str | None = option(
-        "--cluster ADDRESS", "Read by a running Dask cluster: tcp://host:8786", SCALE
+        "ADDRESS", "Read by a running Dask cluster: tcp://host:8786", SCALE
     )
-    workers: int | None = option("--workers NUMBER", "Read by this many processes here", SCALE)
+    workers: int | None = option("NUMBER", "Read by this many processes here", SCALE)
     partition: str | None = option(
-        "--partition none|files|SIZE",
-        "Summarize apart: none, files (with --workers) or parts of a SIZE",
-        SCALE,
+        "none|files|SIZE", "Summarize apart: none, files (with --workers) or parts of a SIZE", SCALE
     )
 
 
@@ -222,15 +205,13 @@ class RunOptions(WorkerOptions):
     """What a long run needs."""
 
     checkpoint: str | None = option(
-        "--checkpoint FILE", "Save the state; the same command resumes from it", SCALE
+        "FILE", "Save the state; the same command resumes from it", SCALE
     )
-    checkpoint_every: float = option(
-        "--checkpoint-every SECONDS", "Time between saves", SCALE, default=10.0
-    )
+    checkpoint_every: float = option("SECONDS", "Time between saves", SCALE, default=10.0)
     cache_size: str | None = option(
-        "--cache-size SIZE", "Memory for packed rows; what fits is read only once (256MB)", SCALE
+        "SIZE", "Memory for packed rows; what fits is read only once (256MB)", SCALE
     )
-    quiet: bool = option("-q, --quiet", "Show no progress bar", OUTPUT)
+    quiet: bool = switch("Show no progress bar", OUTPUT, short="-q")
 
 
 @dataclass(frozen=True)
@@ -239,29 +220,19 @@ class AnswerOptions(RunOptions, OutputOptions, RuleOptions, ColumnOptions):
 
     files: Sequence[str] = option(FILES)
     seed: str | None = option(SEED)
-    measure: bool = option(
-        "--[no-]measure",
-        "Read the rows again, to count misfits and certify the answer",
-        RULE,
-        default=True,
+    measure: bool = switch(
+        "Read the rows again, to count misfits and certify the answer", RULE, default=True
     )
     confidence: float = option(
-        "--confidence PROBABILITY", "Confidence of what the rows certify", RULE, default=0.99
+        "PROBABILITY", "Confidence of what the rows certify", RULE, default=0.99
     )
-    max_rows: int | None = option(
-        "--max-rows NUMBER", "Use the first rows only, exactly this many", INPUT
-    )
+    max_rows: int | None = option("NUMBER", "Use the first rows only, exactly this many", INPUT)
     draw_rows: int | None = option(
-        "--draw-rows NUMBER",
-        "Use the first rows; the seed draws how many, up to this",
-        RULE,
-        least=2,
+        "NUMBER", "Use the first rows; the seed draws how many, up to this", RULE, least=2
     )
-    deduplicate_runs: bool = option(
-        "--deduplicate-runs", "Count equal rows that follow each other once", INPUT
-    )
+    deduplicate_runs: bool = switch("Count equal rows that follow each other once", INPUT)
     protocol: str | None = option(
-        "--protocol FILE", "Run a published protocol: its window, seed, columns, rows", RULE
+        "FILE", "Run a published protocol: its window, seed, columns, rows", RULE
     )
 
 
@@ -288,8 +259,8 @@ class ConstraintsOptions(AnswerOptions):
     """
 
     degree: int = option(DEGREE)
-    linear: bool = option("--linear", "Only equations with right-hand side 0", RULE)
-    each: bool = option("--each", "Answer for each file, and say what the answers share", RULE)
+    linear: bool = switch("Only equations with right-hand side 0", RULE)
+    each: bool = switch("Answer for each file, and say what the answers share", RULE)
 
 
 @verb(
@@ -315,7 +286,7 @@ class LearnOptions(AnswerOptions):
     degree: int = option(DEGREE)
     intercept: bool = option(INTERCEPT)
     choice: str = option(
-        "--choice NAME", "Which rule that fits: sparsest, lexmin, uniform", RULE, default="sparsest"
+        "NAME", "Which rule that fits: sparsest, lexmin, uniform", RULE, default="sparsest"
     )
 
 
@@ -355,7 +326,7 @@ class SubspaceOptions(AnswerOptions):
     """
 
     label: str | None = option(LABEL)
-    affine: bool = option("--affine", "The subspace may miss the origin: x3 ⊕ x7 = 1", RULE)
+    affine: bool = switch("The subspace may miss the origin: x3 ⊕ x7 = 1", RULE)
 
 
 @dataclass(frozen=True)
@@ -363,41 +334,26 @@ class CaptureOptions:
     """How files of frames are read, cut, decoded, filtered and grouped."""
 
     format: str | None = option(
-        "-f, --format NAME", "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw", INPUT
+        "NAME", "hex, bits, rtl_433, json, candump, csv, c, bitbench, can, raw", INPUT, short="-f"
     )
     length: int | None = option(
-        "--length BITS", "Read only frames of this many bits; for raw: bits of a record", INPUT
+        "BITS", "Read only frames of this many bits; for raw: bits of a record", INPUT
     )
     skip_fields: int | None = option(
-        "--skip-fields NUMBER",
-        "Leading fields to skip in each line; 0: detect no timestamps",
-        INPUT,
-        least=0,
+        "NUMBER", "Leading fields to skip in each line; 0: detect no timestamps", INPUT, least=0
     )
-    skip_bad_lines: bool = option(
-        "--skip-bad-lines", "Leave out, and count, the lines that cannot be read", INPUT
-    )
-    max_rows: int | None = option("--max-rows NUMBER", "Read only the first frames", INPUT)
+    skip_bad_lines: bool = switch("Leave out, and count, the lines that cannot be read", INPUT)
+    max_rows: int | None = option("NUMBER", "Read only the first frames", INPUT)
     decode: Sequence[str] | None = option(
-        "--decode CODE",
-        "Undo [differential-]manchester, invert, nrzi, reverse-bytes",
-        INPUT,
-        many=True,
+        "CODE", "Undo [differential-]manchester, invert, nrzi, reverse-bytes", INPUT, many=True
     )
-    sync: str | None = option(
-        "--sync HEX", "Begin each frame after this pattern: d391, or 0b1101", INPUT
-    )
-    truncate: bool = option(
-        "--truncate", "Cut frames to --length, or to what nine of ten have", INPUT
-    )
+    sync: str | None = option("HEX", "Begin each frame after this pattern: d391, or 0b1101", INPUT)
+    truncate: bool = switch("Cut frames to --length, or to what nine of ten have", INPUT)
     where: Sequence[str] | None = option(
-        "--where COLUMN=VALUE",
-        "Keep the frames of a value: id=0x229, model!=X, b0=0x2d",
-        INPUT,
-        many=True,
+        "COLUMN=VALUE", "Keep the frames of a value: id=0x229, model!=X, b0=0x2d", INPUT, many=True
     )
     by: str | None = option(
-        "--by COLUMN", "Answer for each id, model, file, length, type or byte (b1)", INPUT
+        "COLUMN", "Answer for each id, model, file, length, type or byte (b1)", INPUT
     )
 
 
@@ -422,32 +378,22 @@ class FrameOptions(OutputOptions, RuleOptions, CaptureOptions):
 
     files: Sequence[str] = option(FILES)
     show_as: str | None = option(
-        "--as NAME", "Print " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS
+        "NAME", "Print " + ", ".join(FRAMES_SHOWN_AS), OUTPUT, choices=FRAMES_SHOWN_AS, name="--as"
     )
     seed: str | None = option(SEED)
-    strict: bool = option(
-        "--strict", "With --as c or python: refuse also what no frame had here", OUTPUT
-    )
-    promises: bool = option(
-        "--promises", "Say also what holds for future samples, and how surely", OUTPUT
-    )
+    strict: bool = switch("With --as c or python: refuse also what no frame had here", OUTPUT)
+    promises: bool = switch("Say also what holds for future samples, and how surely", OUTPUT)
     confidence: float = option(
-        "--confidence PROBABILITY", "Confidence of what the frames certify", RULE, default=0.99
+        "PROBABILITY", "Confidence of what the frames certify", RULE, default=0.99
     )
     protocol: str | None = option(
-        "--protocol FILE", "Run a published protocol: its window, seed, frames", RULE
+        "FILE", "Run a published protocol: its window, seed, frames", RULE
     )
     solve: Sequence[str] | None = option(
-        "--solve COLUMNS",
-        "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39",
-        OUTPUT,
-        many=True,
+        "COLUMNS", "Solve for these bits, the check: b4, b4.7..b5.0 or x32..x39", OUTPUT, many=True
     )
     case: Sequence[str] | None = option(
-        "--case COLUMNS",
-        "The constant of the digest depends on these bits: b1.3..b1.0",
-        OUTPUT,
-        many=True,
+        "COLUMNS", "The constant of the digest depends on these bits: b1.3..b1.0", OUTPUT, many=True
     )
 
 
@@ -498,12 +444,10 @@ class CheckOptions(ApplyOptions):
     A finding of frames with a digest is broken by frames that fail the digest.
     """
 
-    tolerance: float = option(
-        "--tolerance SHARE", "Largest share of rows that may break it", RULE, default=0.0
-    )
-    strict: bool = option("--strict", "Findings of frames: also count what no frame had then", RULE)
+    tolerance: float = option("SHARE", "Largest share of rows that may break it", RULE, default=0.0)
+    strict: bool = switch("Findings of frames: also count what no frame had then", RULE)
     max_misfits: int = option(
-        "--max-misfits NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
+        "NUMBER", "List at most this many of them", OUTPUT, default=5, least=0
     )
 
 
@@ -523,7 +467,7 @@ class PredictOptions(ApplyOptions):
     In CSV, a text that a spreadsheet would run as a formula (=…, +…, -…, @…) gets an apostrophe.
     """
 
-    output: str | None = option("-o, --output FILE", "Write a CSV file, print nothing", OUTPUT)
+    output: str | None = option("FILE", "Write a CSV file, print nothing", OUTPUT, short="-o")
     force: bool = option(FORCE)
 
 
@@ -552,11 +496,11 @@ class CompareOptions:
 class SampleSizeOptions(PromiseOptions):
     """What is to be promised, for a plan without rows."""
 
-    dim: int | None = option("-d, --dim NUMBER", "Number of feature columns", RULE)
+    dim: int | None = option("NUMBER", "Number of feature columns", RULE, short="-d")
     delta: float | None = option(
-        "--delta PROBABILITY", "Chance that more than eps of future rows do not fit", RULE
+        "PROBABILITY", "Chance that more than eps of future rows do not fit", RULE
     )
-    each: bool = option("--each", "Also plan for single equations, fixed in advance", RULE)
+    each: bool = switch("Also plan for single equations, fixed in advance", RULE)
 
 
 @dataclass(frozen=True)
@@ -564,19 +508,17 @@ class PilotOptions:
     """Pilot rows, and the protocol to write for fresh ones."""
 
     pilot: Sequence[str] | None = option(
-        "--pilot FILE", "Choose a window on pilot rows; repeatable", INPUT, many=True
+        "FILE", "Choose a window on pilot rows; repeatable", INPUT, many=True
     )
     rule: str = option(RULE_NAME)
     max_rows: int | None = option(
-        "--max-rows NUMBER", "With --pilot: rows of each run; forecast if left out", RULE, least=2
+        "NUMBER", "With --pilot: rows of each run; forecast if left out", RULE, least=2
     )
     confidence: float = option(
-        "--confidence PROBABILITY", "Confidence of what the runs will certify", RULE, default=0.99
+        "PROBABILITY", "Confidence of what the runs will certify", RULE, default=0.99
     )
-    equations: bool = option(
-        "--equations", "With --pilot: a window that keeps these equations", RULE
-    )
-    output: str | None = option("-o, --output FILE", "With --pilot: write the protocol", OUTPUT)
+    equations: bool = switch("With --pilot: a window that keeps these equations", RULE)
+    output: str | None = option("FILE", "With --pilot: write the protocol", OUTPUT, short="-o")
     force: bool = option(FORCE)
 
 
@@ -609,7 +551,7 @@ class PlanOptions(SampleSizeOptions, PilotOptions, RunOptions, PurposeOptions, C
     label: str | None = option(LABEL)
     degree: int = option(DEGREE)
     seed: str | None = option(
-        "--seed TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
+        "TEXT", "Show the threshold it will draw; with --pilot: publish it", RULE
     )
     json: bool = option(JSON)
 
@@ -644,68 +586,53 @@ class AuditOptions(RuleOptions, ColumnOptions):
     )
     label: str | None = option(LABEL)
     law: str | None = option(
-        "--law NAME",
+        "NAME",
         "Fresh samples instead of files: geometric, uniform or blocks",
         INPUT,
         choices=("geometric", "uniform", "blocks"),
     )
-    dim: int = option("--dim NUMBER", "With --law: dimension", INPUT, default=20)
-    rows: int = option("--rows NUMBER", "With --law: rows", INPUT, default=1000)
+    dim: int = option("NUMBER", "With --law: dimension", INPUT, default=20)
+    rows: int = option("NUMBER", "With --law: rows", INPUT, default=1000)
     estimator: str | None = option(
-        "--estimator NAME",
+        "NAME",
         "parity, elimination, span, constraints, equations or subspace",
         RULE,
         choices=("parity", "elimination", "span", "constraints", "equations", "subspace"),
     )
-    intercept: bool = option(
-        "--[no-]intercept",
-        "Allow a constant in the rule of parity or elimination",
-        RULE,
-        default=True,
+    intercept: bool = switch(
+        "Allow a constant in the rule of parity or elimination", RULE, default=True
     )
     learner: str | None = option(
-        "--learner MODULE:NAME",
-        "Any learner: an estimator, what makes one, or learn(X, y, seed)",
-        RULE,
+        "MODULE:NAME", "Any learner: an estimator, what makes one, or learn(X, y, seed)", RULE
     )
     compare: str = option(
-        "--compare NAME",
+        "NAME",
         "Compare by coef, predictions, churn, jaccard, …",
         RULE,
         default="auto",
         choices=COMPARED,
     )
     groups: str | None = option(
-        "--groups COLUMN", "With --learner: column whose equal values keep rows together", COLUMNS
+        "COLUMN", "With --learner: column whose equal values keep rows together", COLUMNS
     )
-    bootstrap: bool = option(
-        "--bootstrap", "Bootstrap samples of the table instead of halves", RULE
-    )
-    claim: float | None = option("--claim PROBABILITY", "A claimed rho to judge", RULE)
+    bootstrap: bool = switch("Bootstrap samples of the table instead of halves", RULE)
+    claim: float | None = option("PROBABILITY", "A claimed rho to judge", RULE)
     confidence: float = option(
-        "--confidence PROBABILITY", "Confidence of intervals and verdict", RULE, default=0.95
+        "PROBABILITY", "Confidence of intervals and verdict", RULE, default=0.95
     )
-    pairs: int = option("--pairs NUMBER", "Compare at most this many pairs", RULE, default=200)
-    disagreements: int | None = option(
-        "--disagreements NUMBER", "Stop after this many pairs that differ", RULE
-    )
-    width: float | None = option(
-        "--width SHARE", "Stop once the interval is this narrow: 0.05", RULE
-    )
-    tradeoff: bool = option(
-        "--tradeoff", "Instead: rows kept against replicability, over t_max", RULE
-    )
-    results: str | None = option(
-        "--results FILE", "Append every pair; an audit resumes from it", OUTPUT
-    )
+    pairs: int = option("NUMBER", "Compare at most this many pairs", RULE, default=200)
+    disagreements: int | None = option("NUMBER", "Stop after this many pairs that differ", RULE)
+    width: float | None = option("SHARE", "Stop once the interval is this narrow: 0.05", RULE)
+    tradeoff: bool = switch("Instead: rows kept against replicability, over t_max", RULE)
+    results: str | None = option("FILE", "Append every pair; an audit resumes from it", OUTPUT)
     output: str | None = option(
-        "-o, --output FILE", "Write all pairs as CSV, or table and plot as .html", OUTPUT
+        "FILE", "Write all pairs as CSV, or table and plot as .html", OUTPUT, short="-o"
     )
     plot: str | None = option(
-        "--plot FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
+        "FILE", "Draw estimates and intervals, or the curve (.png, .svg)", OUTPUT
     )
     jobs: int = option(JOBS)
-    seed: str = option("--seed TEXT", "The seed of the audit", RULE, default="0")
+    seed: str = option("TEXT", "The seed of the audit", RULE, default="0")
     json: bool = option(JSON)
 
 
@@ -771,12 +698,12 @@ class ReproduceOptions:
     """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
 
     name: str | None = option("[NAME]", "The experiment; without one, all are listed")
-    out: str = option("--out DIRECTORY", "Write to this directory", OUTPUT, default="results")
-    quick: bool = option("--quick", "A small version, in seconds", SCALE)
-    resume: bool = option("--[no-]resume", "Continue an interrupted run", SCALE, default=True)
+    out: str = option("DIRECTORY", "Write to this directory", OUTPUT, default="results")
+    quick: bool = switch("A small version, in seconds", SCALE)
+    resume: bool = switch("Continue an interrupted run", SCALE, default=True)
     jobs: int = option(JOBS)
-    seed: str | None = option("--seed TEXT", "Another seed than the documented one", RULE)
-    force: bool = option("--force", "Replace results of another configuration", OUTPUT)
+    seed: str | None = option("TEXT", "Another seed than the documented one", RULE)
+    force: bool = switch("Replace results of another configuration", OUTPUT)
     json: bool = option(JSON)
 
 
