@@ -237,10 +237,15 @@ def test_runs_are_found_across_small_files_too(run, place):
         ["--checkpoint", "c.ckpt"],
         ["--workers", "2"],
         ["--partition", "files"],
+        ["--cache-size", "1MB"],
+        ["--checkpoint-every", "5"],
+        ["--confidence", "0.9"],
+        ["--max-misfits", "3"],
     ],
 )
 def test_what_is_for_rows_is_refused_for_a_flag(run, frames, options):
     run("summarize", "a.bits", "-o", "a.flag")
+    assert run("constraints", "a.flag", "--quiet").code == 0
     done = run("constraints", "a.flag", *options)
     assert done.code == 2
     assert f"{options[0]} is not for a.flag, which holds rows read before" in done.err

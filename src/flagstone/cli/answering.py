@@ -29,8 +29,8 @@ from flagstone.cli.verbs import (
     EquationsOptions,
     LearnOptions,
     RuleOptions,
+    RunOptions,
     SubspaceOptions,
-    WorkerOptions,
 )
 from flagstone.cli.work import Run
 from flagstone.coins import Coins, fresh_seed
@@ -48,7 +48,10 @@ from flagstone.question import (
 from flagstone.rules import rule_named
 
 #: Options that are for rows, not for a saved flag.
-_FOR_ROWS = ("max_rows", "draw_rows", "deduplicate_runs", "checkpoint", *options_of(WorkerOptions))
+_FOR_ROWS = (
+    "max_rows", "draw_rows", "deduplicate_runs", "confidence", "max_misfits",
+    *(name for name in options_of(RunOptions) if name != "quiet"),
+)  # fmt: skip
 
 
 def constraints(options: ConstraintsOptions) -> int:

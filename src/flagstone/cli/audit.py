@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flagstone import estimators
+from flagstone import distributions, estimators
 from flagstone.audit import audit, read_pairs, tradeoff
 from flagstone.cli.answering import rule_of
 from flagstone.cli.console import (
@@ -23,10 +23,10 @@ from flagstone.cli.console import (
     OK,
     Interrupted,
     UsageError,
+    how_to_resume,
     output_paths,
     print_json,
     refuse_options,
-    rerun_command,
 )
 from flagstone.cli.inputs import chosen_columns, open_source, open_tables
 from flagstone.cli.results import check_plot, refuse_inputs
@@ -214,10 +214,7 @@ def _how_to_resume(results: str | None) -> str:
     if results is None:
         return "interrupted; nothing was written. With --results FILE an audit can be resumed"
     kept = sum(map(len, read_pairs(results).values())) if Path(results).exists() else 0
-    return (
-        f"interrupted; {results} holds {counted(kept, 'pair')}. To resume, run the same command "
-        f"again: {rerun_command(None)}"
-    )
+    return how_to_resume(results, counted(kept, "pair"))
 
 
 def _parameters(name: str, options: AuditOptions) -> dict[str, Any]:
@@ -229,8 +226,6 @@ def _parameters(name: str, options: AuditOptions) -> dict[str, Any]:
 
 def _law(name: str, labelled: bool, options: AuditOptions) -> Any:
     dim, field = options.dim, options.field
-    from flagstone import distributions
-
     try:
         features = getattr(distributions, name)(dim, field)
     except InputError as error:

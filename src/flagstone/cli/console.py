@@ -132,6 +132,14 @@ def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str
     return shlex.join(["flagstone", *words])
 
 
+def how_to_resume(file: str, held: str) -> str:
+    """Return what a run that was stopped says: what its file holds, and how it goes on."""
+    return (
+        f"interrupted; {file} holds {held}. To resume, run the same command again: "
+        f"{rerun_command(None)}"
+    )
+
+
 def _without(words: list[str], name: str, value: str | None) -> list[str]:
     """Leave an option with this value out, in each of the ways to write it."""
     if value is None:

@@ -12,7 +12,7 @@ from flagstone import __version__
 from flagstone.algebra import Rows
 from flagstone.checkpoints import ShardCheckpoint, digest_of, open_checkpoint
 from flagstone.cli.checkpoint import RunCheckpoint
-from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, print_stderr, rerun_command
+from flagstone.cli.console import ARGUMENTS, AT_END, Interrupted, how_to_resume, print_stderr
 from flagstone.cli.inputs import InputSource
 from flagstone.cli.reader import RowReader, partition_of, rows_of
 from flagstone.cli.verbs import RunOptions
@@ -137,9 +137,6 @@ class Run:
             return
         path = self._options.checkpoint
         if path is not None:
-            raise Interrupted(
-                f"interrupted; {path} holds {self._checkpoint.held}. To resume, run the same "
-                f"command again: {rerun_command(None)}"
-            ) from error
+            raise Interrupted(how_to_resume(path, self._checkpoint.held)) from error
         if not (self.pipeline.task.deduplicate or getattr(self._options, "each", False)):
             raise Interrupted("interrupted. With --checkpoint FILE a run can be resumed") from error
