@@ -36,7 +36,7 @@ from flagstone import (
 from flagstone.algebra.fields import as_field
 from flagstone.algebra.flag import merge_flags
 from flagstone.certificates import pilot_rows
-from flagstone.checkpoints import open_checkpoint
+from flagstone.checkpoints import ShardCheckpoint, open_checkpoint
 from flagstone.disk import open_ledger, sealed
 from flagstone.distributed import DaskExecutor, Dataset
 from flagstone.errors import FormatError, InputError, MissingDependencyError
@@ -479,6 +479,17 @@ def test_what_is_asked_for_wins_over_a_checkpoint(tmp_path):
     # a seed that was drawn gives way to the one that the run was begun with
     with open_checkpoint(path, "mine", "5", job, 3, seed_is_fresh=True) as store:
         assert store.seed == "7"
+
+
+def test_summaries_are_fetched_only_for_a_checkpoint(folder, tmp_path, monkeypatch):
+    """They are large and many: where nothing is kept, workers merge them among themselves."""
+    kept = []
+    monkeypatch.setattr(ShardCheckpoint, "keep", lambda self, *leaf: kept.append(leaf))
+    distributed.ask(str(folder), SpanQuestion(), RULE, COINS)
+    assert kept == []
+    path = tmp_path / "c.jsonl"
+    distributed.ask(str(folder), SpanQuestion(), RULE, COINS, checkpoint=path)
+    assert len(kept) == PARTS
 
 
 def test_files_elsewhere_are_read_where_they_are(folder, tmp_path):

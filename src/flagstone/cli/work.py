@@ -61,7 +61,8 @@ class Run:
                 "the rows are cut by files (--partition files), because several processes read"
             )
         self.pipeline = self._reader.pipeline.first(max_rows)
-        self._checkpoint = ShardCheckpoint(fresh_seed() if seed is None else seed)
+        self.seed = fresh_seed() if seed is None else seed
+        self._checkpoint = ShardCheckpoint(self.seed)
         if options.checkpoint is not None:
             identity: dict[str, Any] = {
                 "version": __version__,
@@ -77,17 +78,12 @@ class Run:
         AT_END.push(self._say_how_to_resume)
 
     def _opened(self, path: str, identity: dict[str, Any], seed: str | None) -> ShardCheckpoint:
-        """Open the checkpoint: of an only shard after its last row, of several by shards."""
+        """Open the checkpoint: of an only shard by its last row, of several by those finished."""
         task, shards, data = self.pipeline.task, self.pipeline.shards, self._reader.data
         if self.cut != "none":
             known = digest_of(identity, data.identity(shards))
             found = open_checkpoint(
-                path,
-                known,
-                self._checkpoint.seed,
-                task,
-                len(shards),
-                seed_is_fresh=seed is None,
+                path, known, self.seed, task, len(shards), seed_is_fresh=seed is None
             )
             return AT_END.enter_context(found)
         known = digest_of(identity | {"data": data.table.identity()}, _POSITIONS)  # reads all bytes
@@ -100,7 +96,8 @@ class Run:
 
     def read(self) -> ShardSummary:
         """Return the summary of all rows that count."""
-        self.summary = self.pipeline.summarize(self._checkpoint)
+        kept = None if self._options.checkpoint is None else self._checkpoint
+        self.summary = self.pipeline.summarize(kept)
         return self.summary
 
     def ask(self, rule: SpanRule, provenance: dict[str, Any], **more: Any) -> Finding:

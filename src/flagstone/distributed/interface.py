@@ -124,7 +124,8 @@ def ask(
         len(pipeline.shards),
         seed_is_fresh=seed_is_fresh,
     ) as kept:
-        summary, coins = pipeline.summarize(kept), Coins(kept.seed)
+        summary = pipeline.summarize(None if checkpoint is None else kept)
+        coins = Coins(kept.seed)
         notes = {"partition": data.cut, **summary.notes(encoding)}
         finding = pipeline.ask(summary, rule, coins, seed_is_fresh=seed_is_fresh, provenance=notes)
         if certify:
