@@ -18,7 +18,7 @@ from flagstone.cli.console import FAILED, OK, number, print_json, safe
 from flagstone.cli.inputs import captures_refused, load_finding, open_tables
 from flagstone.cli.reader import RowReader
 from flagstone.cli.results import misfits_text, refuse_existing_outputs, refuse_inputs
-from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, verb_module
+from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, saved_frames
 from flagstone.disk import atomic_file
 from flagstone.errors import BottomError, InputError
 from flagstone.finding import SCHEMA, Finding
@@ -39,7 +39,7 @@ def check(options: CheckOptions) -> int:
     """Find the rows that break a saved finding; exit code 4 if there are too many."""
     tolerance, max_misfits = options.tolerance, options.max_misfits
     found = _finding(options)
-    frames = verb_module("frames", "saved", saved=found.provenance)
+    frames = saved_frames(found.provenance)
     if frames is not None and frames.reads(options):
         return int(frames.check(found, options))
     if found.answer.is_bottom:

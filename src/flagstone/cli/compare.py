@@ -8,7 +8,7 @@ from typing import Any
 
 from flagstone.cli.console import FAILED, OK, UsageError, print_json, safe
 from flagstone.cli.inputs import expect_seed
-from flagstone.cli.verbs import CompareOptions, verb_module
+from flagstone.cli.verbs import CompareOptions, saved_frames
 from flagstone.comparison import compare as compare_findings
 from flagstone.errors import FormatError
 from flagstone.finding import SCHEMA, Finding
@@ -82,7 +82,7 @@ def _digests(first: str, a: Any, second: str, b: Any) -> tuple[bool, list[str] |
     """
     if not isinstance(a, Finding) or "digest" not in b.provenance:
         return True, None
-    frames = verb_module("frames", "saved", saved=a.provenance)
+    frames = saved_frames(a.provenance)
     if frames is None:
         return True, None
     same, lines = frames.compare(first, a, second, b)

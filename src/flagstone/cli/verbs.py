@@ -20,6 +20,7 @@ _Record = TypeVar("_Record")
 
 #: The verbs that are installed, in the order of the help.
 VERBS: dict[str, Verb] = {}
+VERB_GROUPS: dict[str, list[Verb]] = {}
 
 
 def verb(
@@ -31,6 +32,7 @@ def verb(
         found = Verb(name, summary, function, group, examples, record, **more)
         if found.is_present:
             VERBS[found.name] = found
+            VERB_GROUPS.setdefault(group, []).append(found)
         return record
 
     return declared
@@ -707,20 +709,11 @@ class ReproduceOptions:
     json: bool = option(JSON)
 
 
-VERB_GROUPS: dict[str, list[Verb]] = {}
-for _verb in VERBS.values():
-    VERB_GROUPS.setdefault(_verb.group, []).append(_verb)
+def saved_frames(provenance: Mapping[str, Any]) -> ModuleType | None:
+    """Return what checks and compares findings of frames, if this is one and frames are installed.
 
-#: What the findings of a verb have in their provenance that other findings have not.
-_MARKS = {"frames": "digest"}
-
-
-def verb_module(verb: str, part: str, *, saved: Mapping[str, Any]) -> ModuleType | None:
-    """Return a module beside a verb's, if the verb is installed and left its mark in a finding.
-
-    Frames leave their digests in the provenance: these are checked and compared instead of rows.
+    The verb leaves the digests of frames in the provenance: these are looked at instead of rows.
     """
-    if verb not in VERBS or _MARKS[verb] not in saved:
+    if "frames" not in VERBS or "digest" not in provenance:
         return None
-    module = VERBS[verb].function.partition(":")[0]
-    return import_module(f"{module}.{part}")
+    return import_module(VERBS["frames"].function.partition(":")[0] + ".saved")
