@@ -177,13 +177,13 @@ def _learner(text: str) -> Any:
     return found()
 
 
-def _read(files: Sequence[str], table: AuditOptions) -> tuple[tuple[Any, Any], Any]:
+def _read(files: Sequence[str], options: AuditOptions) -> tuple[tuple[Any, Any], Any]:
     """Return features, which must be numbers, with their labels; and the groups."""
-    groups = table.groups
-    opened = open_tables(files, table)
-    wanted = chosen_columns(table, opened)
-    others = [name for name in (table.label, groups) if name is not None]
-    features = [name for name in opened.chosen(wanted, table.label) if name != groups]
+    groups = options.groups
+    opened = open_tables(files, options)
+    wanted = chosen_columns(options, opened)
+    others = [name for name in (options.label, groups) if name is not None]
+    features = [name for name in opened.chosen(wanted, options.label) if name != groups]
     names = [*features, *others]
     parts = [[batch.column(i) for i in range(len(names))] for _, batch in opened.batches(names)]
     columns = {
@@ -197,7 +197,7 @@ def _read(files: Sequence[str], table: AuditOptions) -> tuple[tuple[Any, Any], A
                 f"{str(columns[name][0])!r}; leave it out with --columns, or make numbers of all "
                 "columns with --encode auto"
             )
-    y = None if table.label is None else columns[table.label]
+    y = None if options.label is None else columns[options.label]
     X = np.column_stack([columns[name] for name in features])
     return (X, y), None if groups is None else columns[groups]
 
@@ -265,14 +265,14 @@ def _tradeoff(source: Any, options: AuditOptions) -> int:
     return OK
 
 
-def _load(files: Sequence[str], table: AuditOptions, *, needs_label: bool) -> tuple[Any, Any]:
-    if needs_label and table.label is None:
+def _load(files: Sequence[str], options: AuditOptions, *, needs_label: bool) -> tuple[Any, Any]:
+    if needs_label and options.label is None:
         raise UsageError("an audit of this estimator needs --label, the column of the labels")
     try:
-        source = open_source(files, table, EquationsQuestion() if needs_label else SpanQuestion())
+        source = open_source(files, options, EquationsQuestion() if needs_label else SpanQuestion())
     except InputError as error:
         proposed = any(isinstance(arg, Parameter) and arg.name == "encode" for arg in error.args)
-        if table.learner is not None or not proposed:
+        if options.learner is not None or not proposed:
             raise
         hint = ". To audit another kind of model on these columns: --learner module:name"
         raise InputError(*error.args, hint) from error

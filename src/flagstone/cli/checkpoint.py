@@ -27,8 +27,6 @@ from flagstone.store import read_document, write_document
 from flagstone.tables.encoded import Batches
 from flagstone.wording import counted
 
-_FIELDS = {"id": str, "seed": str, "summary": str, "rows": int, "skipped": int}
-
 
 class RunCheckpoint(ShardCheckpoint):
     """The state of a run over a table as one shard, which may be resumed.
@@ -131,7 +129,8 @@ class RunCheckpoint(ShardCheckpoint):
 
 def _summary(content: Mapping[str, Any], start: Flag) -> Flag:
     """Return the summary in a state that may belong to a run that began with ``start``."""
-    check_fields(content, _FIELDS | {"position": list | None})
+    counts = {"rows": int, "skipped": int, "position": list | None}
+    check_fields(content, {"id": str, "seed": str, "summary": str, **counts})
     if min(content["rows"], content["skipped"]) < 0:
         raise ValueError("it counts fewer rows than none")
     kept = Flag.from_bytes(base64.b64decode(content["summary"]))

@@ -36,32 +36,32 @@ from flagstone.store import SummaryFile, load, pack_document, save
 from flagstone.wording import counted
 
 
-def show(output: ShowOptions) -> int:
+def show(options: ShowOptions) -> int:
     """Show what a finding, flag or protocol file says; --report and --plot draw it again."""
-    file = output.file
-    if output.output is not None:
+    file = options.file
+    if options.output is not None:
         raise UsageError("show writes no finding; copy the file instead")
-    check_outputs(output)
-    refuse_existing_outputs(output)
-    refuse_inputs(output, [file])
+    check_outputs(options)
+    refuse_existing_outputs(options)
+    refuse_inputs(options, [file])
     loaded = load(file)
-    expect_seed(loaded, file, output.seed)
+    expect_seed(loaded, file, options.seed)
     if isinstance(loaded, Finding):
-        answer_lines(loaded, output.show_as or "text")
-        written = write_outputs(loaded, output)
-        print_finding(loaded, output, written)
+        answer_lines(loaded, options.show_as or "text")
+        written = write_outputs(loaded, options)
+        print_finding(loaded, options, written)
         return OK if loaded.is_answer else BOTTOM
     why = f"is about an answer, and {file} holds none: leave it out"
-    refuse_options(output, ["show_as", "max_misfits"], why)
+    refuse_options(options, ["show_as", "max_misfits"], why)
     if isinstance(loaded, Protocol):
-        _show_protocol(loaded, output)
+        _show_protocol(loaded, options)
         return OK
-    if output.report is not None:
+    if options.report is not None:
         raise UsageError(f"{file} holds a flag without an answer: leave out --report")
-    if output.plot is not None:
-        data = ScreeDisplay.from_flag(loaded.summary).image(Path(output.plot).suffix.lower())
-        atomic_write(output.plot, data, overwrite=output.force)
-    print_flag(loaded, output_paths(output), json=output.json)
+    if options.plot is not None:
+        data = ScreeDisplay.from_flag(loaded.summary).image(Path(options.plot).suffix.lower())
+        atomic_write(options.plot, data, overwrite=options.force)
+    print_flag(loaded, output_paths(options), json=options.json)
     return OK
 
 
@@ -87,10 +87,10 @@ def describe_flag(loaded: SummaryFile) -> dict[str, Any]:
     }
 
 
-def _show_protocol(protocol: Protocol, output: OutputOptions) -> None:
-    if output.report is not None or output.plot is not None:
+def _show_protocol(protocol: Protocol, options: OutputOptions) -> None:
+    if options.report is not None or options.plot is not None:
         raise UsageError("a protocol has no rows to draw: leave out --report and --plot")
-    if output.json:
+    if options.json:
         print_json(protocol.to_dict() | {"outputs": []})
         return
     take = "as many in every run" if protocol.max_rows is None else number(protocol.max_rows)
