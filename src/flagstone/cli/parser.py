@@ -231,9 +231,8 @@ class Verb:
         parser = _Parser(
             f"flagstone {self.name}", add_help=False, allow_abbrev=False, exit_on_error=False
         )
-        groups = {name: parser.add_argument_group(name) for name in GROUPS}
         for dest, found in self.options.items():
-            _add(groups[found.group], dest, found)
+            _add(parser, dest, found)
         return parser
 
     def _ordered(self, words: Sequence[str]) -> list[str]:
@@ -310,7 +309,7 @@ class _Parser(argparse.ArgumentParser):
         raise CommandLineError(message, self.prog)
 
 
-def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
+def _add(parser: argparse.ArgumentParser, dest: str, found: Option) -> None:
     """Declare an option to the parser of the standard library."""
     about: dict[str, Any] = {"help": found.help.replace("%", "%%"), "default": found.default}
     if found.value:
@@ -319,12 +318,14 @@ def _add(group: argparse._ArgumentGroup, dest: str, found: Option) -> None:
         about["choices"] = found.choices
     if found.is_argument:
         kinds = {"FILE": None, "FILE...": "+", "[FILE]": "?", "[FILE...]": "*"}
-        group.add_argument(dest, nargs=kinds[found.value.replace(found.word, "FILE")], **about)
+        parser.add_argument(dest, nargs=kinds[found.value.replace(found.word, "FILE")], **about)
     elif not found.value:
         # the standard library adds the name that turns a switch off
         names = found.names[:1] if found.is_two_way else found.names
         action: Any = argparse.BooleanOptionalAction if found.is_two_way else "store_true"
-        group.add_argument(*names, dest=dest, action=action, **about)
+        parser.add_argument(*names, dest=dest, action=action, **about)
     else:
         action = "append" if found.many else "store"
-        group.add_argument(*found.names, dest=dest, action=action, required=found.required, **about)
+        parser.add_argument(
+            *found.names, dest=dest, action=action, required=found.required, **about
+        )
