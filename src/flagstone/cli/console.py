@@ -117,14 +117,8 @@ def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str
     """
     words = [_TABS_AS_TYPED.get(word, word) for word in ARGUMENTS]
     if outputs is not None:
-        words = [word for word in words if word != "--force"]
-        for name, value in (
-            ("--output", outputs.output),
-            ("-o", outputs.output),
-            ("--report", outputs.report),
-            ("--plot", outputs.plot),
-        ):
-            words = _without(words, name, value)
+        written = {f"--{name}": getattr(outputs, name) for name in ("output", "report", "plot")}
+        words = _without(words, written | {"-o": outputs.output})
     end = words.index("--") if "--" in words else len(words)
     given = any(word == "--seed" or word.startswith("--seed=") for word in words)
     if seed is not None and not given:
@@ -140,15 +134,14 @@ def how_to_resume(file: str, held: str) -> str:
     )
 
 
-def _without(words: list[str], name: str, value: str | None) -> list[str]:
-    """Leave an option with this value out, in each of the ways to write it."""
-    if value is None:
-        return words
+def _without(words: Iterable[str], written: Mapping[str, str | None]) -> list[str]:
+    """Leave out --force, and options with these values in each of the ways to write them."""
+    joined = {f"{name}{sign}{value}" for name, value in written.items() for sign in ("=", "")}
     kept: list[str] = []
     for word in words:
-        if word == value and kept and kept[-1] == name:
+        if kept and word == written.get(kept[-1]):
             kept.pop()
-        elif word not in (f"{name}={value}", f"{name}{value}"):
+        elif word != "--force" and word not in joined:
             kept.append(word)
     return kept
 
