@@ -18,7 +18,7 @@ from flagstone.errors import ReplicabilityWarning
 from flagstone.finding import Finding
 from flagstone.frames.captures import Capture
 from flagstone.frames.digests import Digest, DigestAnalysis, Solved, analyze, frame_code
-from flagstone.frames.digests.digest import broken_by, columns_of
+from flagstone.frames.digests.digest import broken_by
 from flagstone.frames.ruler import bit_text
 from flagstone.frames.strength import Strength, Unseen
 from flagstone.guarantees.promise import CONFIDENCE
@@ -122,8 +122,7 @@ class Study:
             return None
         if not len(good):  # a saved finding knows in which directions its frames differed
             good = np.pad(self.analysis.frame.directions, ((1, 0), (0, 0)))
-        names = self.finding.encoding.names
-        checks = {i for digest in self.digests for i in columns_of(names, digest.columns)}
+        checks = {i for digest in self.digests for i in digest.rule.checks}
         return Unseen.of(good, sorted(checks))
 
     def source_code(self, language: str, strict: bool = False) -> str:

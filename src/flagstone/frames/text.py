@@ -8,7 +8,7 @@ import numpy as np
 
 from flagstone.frames.digests import MOST_COLUMNS, Digest
 from flagstone.frames.digests.crc import also_called
-from flagstone.frames.digests.digest import columns_of, different_rows
+from flagstone.frames.digests.digest import different_rows
 from flagstone.frames.ruler import as_options, in_bytes, place_text
 from flagstone.frames.study import Study
 from flagstone.wording import counted
@@ -20,18 +20,17 @@ _FEWEST, _COUNTED = 12, 10_000
 Line = tuple[str, str]
 
 
-def digest_text(found: Study, digest: Digest) -> str:
+def digest_text(digest: Digest) -> str:
     """Return the name of a digest and its place."""
-    places = columns_of(found.finding.encoding.names, digest.columns)
     name = also_called(digest.name or "check bits without a known name")
-    return f"{in_bytes(name)}, in {place_text(places)}"
+    return f"{in_bytes(name)}, in {place_text(digest.rule.checks)}"
 
 
 def headline(found: Study) -> str:
     """Return what was found, in a line."""
     if not found.digests:
         return f"No digest found in {counted(found.finding.rows.read, 'frame')}"
-    names = "; ".join(digest_text(found, digest) for digest in found.digests)
+    names = "; ".join(digest_text(digest) for digest in found.digests)
     fit = min(digest.rows_verified - digest.rows_broken for digest in found.digests)
     return f"{names}: fits {fit:,} of {counted(found.digests[0].rows_verified, 'frame')}"
 
@@ -64,7 +63,7 @@ def digest_lines(found: Study) -> list[Line]:
 
 def _digest(digest: Digest, found: Study) -> list[Line]:
     lines = [
-        ("digest", digest_text(found, digest)),
+        ("digest", digest_text(digest)),
         ("  formula", in_bytes(digest.formula)),
     ]
     if digest.kind == "linear":

@@ -68,7 +68,7 @@ def check(finding: Finding, options: CheckOptions) -> int:
         head = {"schema": SCHEMA, "fingerprint": finding.fingerprint, "ok": ok}
         print_json(head | {"rows": rows.to_dict()} | keys | {"unusual": int(unusual.sum())})
         return OK if ok else FAILED
-    names = " and ".join(digest_text(found, d) for d in found.digests) or "the equations"
+    names = " and ".join(digest_text(d) for d in found.digests) or "the equations"
     print(safe(f"{counted(n, 'frame')} of {n_bits} bits checked against {names}"))
     for note in chosen.notes:
         print(f"! {safe(note)}")
@@ -126,12 +126,10 @@ def compare(first: str, a: Finding, second: str, b: Finding) -> tuple[bool, list
 
     That is how often a frame of one finding passes the check of the other.
     """
-    studies = [saved_study(finding) for finding in (a, b)]
-    ours, theirs = (study.digests for study in studies)
+    ours, theirs = (saved_study(finding).digests for finding in (a, b))
     lines = [_difference(x, y) for x, y in zip(ours, theirs, strict=False)]
-    more = (ours[len(theirs) :], theirs[len(ours) :])
-    for name, study, some in zip((first, second), studies, more, strict=True):
-        lines += [f"only in {name}: {digest_text(study, digest)}" for digest in some]
+    for name, some in ((first, ours[len(theirs) :]), (second, theirs[len(ours) :])):
+        lines += [f"only in {name}: {digest_text(digest)}" for digest in some]
     same = all(line.startswith(_SAME) for line in lines)
     if len(a.encoding.names) != len(b.encoding.names) or any(f.answer.is_bottom for f in (a, b)):
         return same, lines

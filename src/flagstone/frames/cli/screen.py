@@ -16,7 +16,6 @@ from flagstone.errors import FormatError
 from flagstone.frames.captures import MessageType
 from flagstone.frames.captures.formats import bitbench_link
 from flagstone.frames.digests import decoder_code
-from flagstone.frames.digests.digest import columns_of
 from flagstone.frames.ruler import marked, ruled, shortened
 from flagstone.frames.study import Study
 from flagstone.frames.text import Line, digest_lines, next_lines
@@ -127,8 +126,7 @@ def _frame_lines(found: Study, shown_as: str) -> list[str]:
     frames = [(n_bits, row.tobytes().hex()[: -(-n_bits // 4)]) for row in packed]
     if shown_as == "hex":
         return [f"{{{n_bits}}}{digits}" for _, digits in frames]
-    names = found.finding.encoding.names
-    checks = {i for d in found.digests for i in columns_of(names, d.columns)}
+    checks = {i for digest in found.digests for i in digest.rule.checks}
     kinds = ["CHECK" if i in checks else "" for i in range(n_bits)]
     cuts = [i for i in range(1, n_bits) if kinds[i] != kinds[i - 1] or i % 8 == 0]
     layout = [

@@ -227,7 +227,7 @@ def _sum(rule: Sum, places: Array) -> tuple[str, str]:
     if rule.sign < 0:
         added = f"{rule.modulus} - ({added}) % {rule.modulus}"
     head = f"{rule.constant:#x} + " if rule.constant else ""
-    check = [*_numbers(list(range(*rule.check)), rule.width, rule.little, rule.turned)]
+    check = [*_numbers(rule.checks, rule.width, rule.little, rule.turned)]
     return f"({head}{added}) % {rule.modulus}", _expression(places[check[0]])
 
 

@@ -240,7 +240,7 @@ def joined(
     given = digest.parameters
     if digest.kind != "crc" or given.get("case") or given["order"] not in _REFLECTED:
         return digest
-    check = columns_of(names, digest.columns)
+    check = digest.rule.checks
     data = columns_of(names, given["data"])
     usual = [*range(data[0], check[0])] == data if data else False
     if not usual or given["check_counts_as_zeros"] or given["nibbles_swapped"]:

@@ -32,7 +32,7 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
     """
     blocks, left = [], []
     for digest in digests:
-        check = columns_of(names, digest.columns)
+        check = digest.rule.checks
         phase = check[0] % 8 if len(check) % 8 == 0 else check[0] % 4 and check[0] % 8
         test = _test(names, digest, check, phase)
         if test is None:
@@ -52,7 +52,7 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
 Parts = list[tuple[int, int]]
 
 
-def _test(names: Sequence[str], digest: Digest, check: list[int], phase: int) -> str | None:
+def _test(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
     """Return what is true of a frame that does not pass; None where there is no routine."""
     given = {**digest.parameters, **next(iter(digest.parameters.get("catalogued", ())), {})}
     routine = _ROUTINES.get(digest.kind)

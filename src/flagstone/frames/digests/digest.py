@@ -115,6 +115,8 @@ class Digest:
 def _rule(values: Mapping[str, Any], dim: int) -> Rule:
     """Read a rule, and try it: what is written in a file must not fail later."""
     rule = rule_from_dict(values, dim)
+    if not {*rule.checks} <= {*range(dim)}:
+        raise ValueError("check bits that these rows do not have")
     with np.errstate(all="raise"):
         if not rule.broken(np.eye(dim, dtype=np.uint8)).size:
             raise ValueError("a rule that checks nothing")

@@ -36,6 +36,11 @@ class Solved:
     constant: Array
 
     @property
+    def checks(self) -> tuple[int, ...]:
+        """The check bits."""
+        return self.columns
+
+    @property
     def relations(self) -> list[Relation]:
         """One relation for each check bit."""
         return [Relation.of_row(row) for row in self.equations]
@@ -121,6 +126,11 @@ class Sum:
         """The data."""
         return [i for i in range(*self.data) if not self.check[0] <= i < self.check[1]]
 
+    @property
+    def checks(self) -> tuple[int, ...]:
+        """The check bits."""
+        return tuple(range(*self.check))
+
     def added(self, X: Array) -> Array:
         """Return the numbers that are added, shape (n_rows, n_units)."""
         return units(X[:, self.columns], self.unit, self.little and self.unit == 16, self.turned)
@@ -200,6 +210,11 @@ class Cases:
                     int(both[i] // len(values)), int(values[both[i] % len(values)])
                 )
         return replace(found, constants=constants)
+
+    @property
+    def checks(self) -> tuple[int, ...]:
+        """The check bits."""
+        return self.rule.checks
 
     def residual(self, X: Array) -> Array:
         """Return for each row the constant with which its check would be right."""

@@ -100,11 +100,10 @@ class DigestAnalysis:
         """The equations, sorted: solved for the check bits of linear digests, or likely ones."""
         if self.solve is not None:
             return Layers.solved_for(self.frame, self.solve)
-        names = self.frame.names
         known = self.digests
         if not known and self.rows is None:
             known = name_frame(self.frame)
-        checks = [columns_of(names, d.columns) for d in known if d.kind != "sum"]
+        checks = [d.rule.checks for d in known if d.kind != "sum"]
         varying = sorted({i for columns in checks for i in columns if self.frame.varies[i]})
         if not varying or not self.frame.solvable(varying):
             proposals = propose(self.frame)
@@ -246,9 +245,9 @@ def search(
     """
     sums = _sums(names, rows, cases)
     if solve is not None:
-        sums = [digest for digest in sums if {*columns_of(names, digest.columns)} == {*solve}]
+        sums = [digest for digest in sums if {*digest.rule.checks} == {*solve}]
         return sums or _linear(names, rows, frozenset(), solve, cases)
-    taken = frozenset(i for digest in sums for i in columns_of(names, digest.columns))
+    taken = frozenset(i for digest in sums for i in digest.rule.checks)
     good = rows[~broken_by(sums, rows)]
     found: list[Digest] = []
     if sums:  # what is left without the sums; a digest may cover them, too

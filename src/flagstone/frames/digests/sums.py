@@ -67,7 +67,7 @@ def name_sums(names: Sequence[str], X: Array, cases: Sequence[int] = ()) -> list
     narrowest = (_CANDIDATES + CERTAIN) / (len(X) - 1)  # no narrower check could convince
     found = []
     for rule in _candidates(screen, same, narrowest):
-        if not {*range(*rule.check)} & {*cases}:
+        if not {*rule.checks} & {*cases}:
             fitted = Cases.fitted(rule, cases, X) if cases else rule
             found.append(_Fit(rule, X, ~fitted.broken(X)))
     found = [fit for fit in found if fit.convinces]
@@ -85,7 +85,7 @@ def name_sums(names: Sequence[str], X: Array, cases: Sequence[int] = ()) -> list
 
 def _same(fit: _Fit, other: _Fit) -> bool:
     """Say whether two sums are one: of bytes that add up to a constant each may be the check."""
-    checks = [{*range(*one.rule.check)} for one in (fit, other)]
+    checks = [{*one.rule.checks} for one in (fit, other)]
     within = checks[0] <= {*other.rule.columns} and checks[1] <= {*fit.rule.columns}
     return within or bool(checks[0] & checks[1]) or fit.columns == other.columns
 
@@ -100,7 +100,7 @@ class _Fit:
             return
         good = X[fits]
         moves = (good != good[0]).any(axis=0)
-        check, data = list(range(*rule.check)), rule.columns
+        check, data = list(rule.checks), rule.columns
         # what hardly ever varies may be damage that cancels out
         often = np.minimum(good.mean(axis=0), 1 - good.mean(axis=0)) > _RARE
         self.columns = frozenset(np.flatnonzero(often).tolist()).intersection([*check, *data])
@@ -283,7 +283,7 @@ def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
     return Digest(
         "sum",
         name,
-        tuple(names[i] for i in range(*rule.check)),
+        tuple(names[i] for i in rule.checks),
         {
             "width": rule.width,
             "unit": rule.unit,
