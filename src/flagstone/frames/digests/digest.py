@@ -12,7 +12,7 @@ from flagstone.algebra import Array
 from flagstone.errors import FormatError
 from flagstone.frames.digests.frame import Frame, rank
 from flagstone.frames.digests.registers import CANDIDATES
-from flagstone.frames.digests.rules import Rule, Solved, rule_from_dict, rule_to_dict
+from flagstone.frames.digests.rules import Rule, Solved, product, rule_from_dict, rule_to_dict
 
 #: How many rows are searched for repeated ones.
 _COUNTED = 65_536
@@ -230,7 +230,7 @@ def linear_digest(
 
 def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:
     """Return check bits by the linear part of their map; the frames say the constant."""
-    linear = (matrix.astype(np.int64) @ frame.point.astype(np.int64)) & 1
+    linear = product(frame.point[np.newaxis], matrix)[0]
     constant = (linear ^ frame.point[list(columns)]).astype(np.uint8)
     return Solved(columns, matrix, constant)
 
@@ -247,7 +247,7 @@ def explained(
 
     Nor is it one where the frames determine fewer bits of it than are needed.
     """
-    shown = (frame.directions[:, data].astype(np.int64) @ map_of.T.astype(np.int64)) & 1
+    shown = product(frame.directions[:, data], map_of)
     if (shown != frame.directions[:, list(columns)]).any():
         return None
     if len(columns) * rank(frame.directions[:, data]) < needed:

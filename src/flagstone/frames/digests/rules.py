@@ -67,9 +67,7 @@ class Solved:
 
     def residual(self, X: Array) -> Array:
         """Return for each row what its check bits differ by from those without a constant."""
-        # sums of bits are exact in single precision, which is fast, and never as large as 2^24
-        sums = X.astype(np.float32) @ self.matrix.T.astype(np.float32)
-        return np.asarray(sums.astype(np.int32) & 1 ^ X[:, list(self.columns)])
+        return np.asarray(product(X, self.matrix) ^ X[:, list(self.columns)])
 
     def broken(self, X: Array) -> Array:
         """Say of each row of bits which check bits are wrong, shape (n_rows, w)."""
@@ -256,6 +254,13 @@ def rule_from_dict(values: Mapping[str, Any], dim: int) -> Rule:
     given = dict(values)
     rule: Rule = _KINDS[given.pop("kind")].from_dict(given, dim)
     return rule
+
+
+def product(X: Array, masks: Array) -> Array:
+    """Return the sum over GF(2) of the bits of each row that each mask selects."""
+    # sums of bits are exact in single precision, which is fast, and never as large as 2^24
+    sums = X.astype(np.float32) @ masks.T.astype(np.float32)
+    return np.asarray(sums.astype(np.int32) & 1)
 
 
 def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Array:
