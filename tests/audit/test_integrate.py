@@ -124,3 +124,10 @@ def test_rules_for_other_labels_never_agree():
     assert no.fingerprint_ != yes.fingerprint_
     assert integrated_disagreement(no.finding_, yes.finding_) == 1.0
     assert integrated_disagreement(no.finding_, no.finding_) == 0.0
+
+
+def test_findings_of_other_windows_are_refused():
+    X = [[1, 0]] * 9 + [[0, 1]] * 2
+    a, b = (LinearSpan(rule=IndexRule(t_max=t), random_state=1).fit(X).finding_ for t in (4, 8))
+    with pytest.raises(InputError, match="the same window"):
+        integrated_disagreement(a, b)

@@ -69,6 +69,12 @@ def test_answers_that_predict_nothing_agree_with_each_other_only():
     assert agreeing(silent, other).tolist() == [False, False]
 
 
+def test_predictions_of_other_shapes_agree_nowhere():
+    one, two = run(predicted=[0, 1]), run(predicted=[[0, 0], [1, 1]])
+    assert agreeing(one, two).tolist() == [False, False]
+    assert not same(one, two)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "alike"),
     [

@@ -226,3 +226,11 @@ def test_the_equations_of_a_subspace_say_of_which_class():
     X = np.random.RandomState(0).randint(0, 2, size=(80, 3))
     inside = SubspaceClassifier(random_state=1).fit(X, np.where(X[:, 0] == X[:, 1], "in", "Out"))
     assert inside.formula_ == "x0 ⊕ x1 = 0  # where y is 'in'"
+
+
+def test_truth_values_in_an_array_of_objects_are_truth_values():
+    X = np.random.RandomState(0).randint(0, 2, size=(200, 3))
+    y = X[:, 0] == 1
+    plain, objects = (ParityClassifier(random_state=1).fit(X, v) for v in (y, y.astype(object)))
+    assert objects.formula_ == plain.formula_
+    assert objects.predict(X).dtype == bool
