@@ -20,7 +20,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from flagstone import _native, _reference
 
 Random = np.random.Generator
 
-NATIVE: dict[str, ModuleType] = {
+NATIVE: dict[str, Any] = {
     name: getattr(_native, name)
     for name in ("portable", "avx2", "avx512")
     if hasattr(_native, name)
@@ -57,7 +56,7 @@ class Scenario:
         self.name, self.draw, self.program = name, draw, program
         self.exact = exact  # whether the reference returns the same
 
-    def results(self, modules: dict[str, ModuleType], key: list[int]) -> tuple[Any, dict[str, Any]]:
+    def results(self, modules: dict[str, Any], key: list[int]) -> tuple[Any, dict[str, Any]]:
         """Return what to print of the case, and each module's result."""
         if self.program:
             return "", {m: self.draw(modules[m], np.random.default_rng(key)) for m in modules}
@@ -84,10 +83,10 @@ def call(name: str) -> Callable[[Callable[[Random], Any]], Any]:
     return register
 
 
-def program(name: str) -> Callable[[Callable[[ModuleType, Random], Any]], Any]:
+def program(name: str) -> Callable[[Callable[[Any, Random], Any]], Any]:
     """Register a scenario of several steps that starts with this function."""
 
-    def register(draw: Callable[[ModuleType, Random], Any]) -> Any:
+    def register(draw: Callable[[Any, Random], Any]) -> Any:
         SCENARIOS[name] = Scenario(name, draw, program=True, exact=True)
         return draw
 
@@ -252,7 +251,7 @@ def canonical(flag: Any, dim: int) -> Any:
 
 
 @program("gf2.flag")
-def gf2_flag(module: ModuleType, rng: Random) -> Any:
+def gf2_flag(module: Any, rng: Random) -> Any:
     dim, seen = draw_dim(rng), []
     flag = module.gf2.flag(dim)
     rows = draw_words(rng, draw_size(rng), dim)
@@ -269,7 +268,7 @@ def gf2_flag(module: ModuleType, rng: Random) -> Any:
 
 
 @program("gf2.flag_load")
-def gf2_flag_load(module: ModuleType, rng: Random) -> Any:
+def gf2_flag_load(module: Any, rng: Random) -> Any:
     dim = draw_dim(rng)
     basis, counts = draw_counted(rng, int(rng.integers(1, dim + 2)), dim)
     flag = module.gf2.flag_load(dim, basis, counts)
@@ -279,7 +278,7 @@ def gf2_flag_load(module: ModuleType, rng: Random) -> Any:
 
 
 @program("cut_pieces")
-def cut_pieces(module: ModuleType, rng: Random) -> Any:
+def cut_pieces(module: Any, rng: Random) -> Any:
     dim, inside = int(rng.integers(1, 12 if rng.random() < 0.9 else 130)), bool(rng.integers(2))
     pace = float(rng.choice([0.7, 1.0, 1.6, 2.5])) * (1 if rng.random() < 0.5 else dim)
     rule = (
@@ -316,7 +315,7 @@ def draw_table(rng: Random) -> np.ndarray:
 
 
 @program("pack")
-def pack(module: ModuleType, rng: Random) -> Any:
+def pack(module: Any, rng: Random) -> Any:
     table = draw_table(rng)
     if rng.random() < 0.2:
         table = table[::2, ::-1]
@@ -325,7 +324,7 @@ def pack(module: ModuleType, rng: Random) -> Any:
 
 
 @program("pack_columns")
-def pack_columns(module: ModuleType, rng: Random) -> Any:
+def pack_columns(module: Any, rng: Random) -> Any:
     table = draw_table(rng)
     types = rng.choice(["u1", "i1", "i4", "u8", "i8"], table.shape[1])
     words, fine = module.pack_columns(
@@ -338,7 +337,7 @@ def pack_columns(module: ModuleType, rng: Random) -> Any:
 
 
 @program("parse_digits")
-def parse_digits(module: ModuleType, rng: Random) -> Any:
+def parse_digits(module: Any, rng: Random) -> Any:
     width, n_digits = int(rng.choice([1, 4])), int(rng.integers(1, 40))
     digits = b"0123456789abcdefABCDEF" if width == 4 else b"01"
     lines = []
@@ -366,7 +365,7 @@ SCENARIOS["parse_digits"].exact = False
 
 
 @program("finite_field")
-def finite_field(module: ModuleType, rng: Random) -> Any:
+def finite_field(module: Any, rng: Random) -> Any:
     p, k, polynomial = FIELDS[int(rng.integers(len(FIELDS)))]
     field, dtype = module.finite_field(p, k, polynomial), np.min_scalar_type(p**k - 1)
     dim, seen = int(rng.integers(1, 20 if rng.random() < 0.95 else 90)), list[Any]()
@@ -398,7 +397,7 @@ def finite_field(module: ModuleType, rng: Random) -> Any:
     return seen
 
 
-def kernels(module: ModuleType) -> set[str]:
+def kernels(module: Any) -> set[str]:
     """Return the names of the functions that a version offers, those of GF(2) included."""
     public = {name for name in dir(module) if not name.startswith("_")} - {"gf2"}
     functions = {name for name in public if not isinstance(getattr(module, name), type)}
