@@ -169,8 +169,10 @@ std::unique_ptr<FlagObject> load_flag(const FieldObject &field, std::size_t dim,
     const CountedBasis counted = field.basis(basis, counts, dim);
     auto flag = run([&] {
         auto flag = field.kernel->flag(dim);
-        flag->insert(counted.rows, counted.counts, pause);
+        flag->insert(counted.rows, nullptr, pause);  // counts of dependent rows may be too large
         if (flag->rank() != counted.rows.rows) fail_dependent();
+        flag->reset();
+        flag->insert(counted.rows, counted.counts, pause);
         return flag;
     });
     const std::int64_t most = counts.shape(0) > 0 ? counts(0) : 0;

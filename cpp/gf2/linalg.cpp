@@ -28,16 +28,10 @@ void trim(Word *row, std::size_t dim) {
     if (dim % 64 != 0) row[dim / 64] &= (Word(1) << (dim % 64)) - 1;
 }
 
-// The first and the last column of a row that is 1.
+// The first column of a row that is 1.
 std::size_t first_bit(const Word *row, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k)
         if (row[k]) return 64 * k + lowest_bit(row[k]);
-    return kNone;
-}
-
-std::size_t last_bit(const Word *row, std::size_t width) {
-    for (std::size_t k = width; k-- > 0;)
-        if (row[k]) return 64 * k + bit_length(row[k]) - 1;
     return kNone;
 }
 
@@ -157,8 +151,7 @@ void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause)
     });
 }
 
-// Rows of two halves. The row at index p, if it is not zero, has its first (or last) 1 of the first
-// half in column p.
+// Rows of two halves. The row at index p, if it is not zero, has its first 1 in column p.
 class Halves {
   public:
     Halves(std::size_t dim, std::size_t width) : rows_(2 * width * dim), width_(width) {}
@@ -166,11 +159,11 @@ class Halves {
     Word *operator[](std::size_t p) { return rows_.data() + 2 * width_ * p; }
     bool has(std::size_t p) { return bit((*this)[p], p); }
 
-    // Add rows to a row until `find` names no row that is here; return what it names then.
-    template <class Find>
-    std::size_t reduce(Word *row, Find find) {
-        std::size_t p = find(row, width_);
-        for (; p != kNone && has(p); p = find(row, width_)) add(row, (*this)[p], 2 * width_);
+    // Add rows to a row until its first 1 is in a column without a row; return that column, kNone
+    // if the first half is zero then.
+    std::size_t reduce(Word *row) {
+        std::size_t p = first_bit(row, width_);
+        for (; p != kNone && has(p); p = first_bit(row, width_)) add(row, (*this)[p], 2 * width_);
         return p;
     }
 
@@ -190,7 +183,7 @@ std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second
                         std::int64_t *cz, Pause pause) {
     const Packed x = packed(first.rows), y = packed(second.rows);
     const std::size_t width = x.columns;
-    Halves echelon(dim, width);  // (vector, its coordinates)
+    Halves echelon(dim, width);  // (vector, its coordinates, the last one first)
     Halves claims(dim, width);   // (coordinates, vector)
     Buffer<Word> row(2 * width), claim(2 * width);
     Word *const vector = row.data(), *const coordinates = vector + width;
@@ -200,8 +193,8 @@ std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second
         copy(vector, x[rank], width);
         trim(vector, dim);
         std::memset(coordinates, 0, width * sizeof(Word));
-        set_bit(coordinates, rank);
-        const std::size_t p = echelon.reduce(vector, first_bit);
+        set_bit(coordinates, dim - 1 - rank);
+        const std::size_t p = echelon.reduce(vector);
         if (p == kNone) fail_dependent();
         copy(echelon[p], vector, 2 * width);
         pacer.did(dim * width);
@@ -212,27 +205,27 @@ std::size_t merge_bases(std::size_t dim, CountedBasis first, CountedBasis second
         copy(vector, y[i], width);
         trim(vector, dim);
         std::memset(coordinates, 0, width * sizeof(Word));
-        const std::size_t p = echelon.reduce(vector, first_bit);
+        const std::size_t p = echelon.reduce(vector);
         if (p != kNone) {
             copy(echelon[p], vector, width);
-            set_bit(echelon[p] + width, rank);
-            set_bit(coordinates, rank++);
+            set_bit(echelon[p] + width, dim - 1 - rank);
+            set_bit(coordinates, dim - 1 - rank++);
         }
         copy(claim.data(), coordinates, width);
         copy(claim.data() + width, y[i], width);
-        const std::size_t q = claims.reduce(claim.data(), last_bit);
+        const std::size_t q = claims.reduce(claim.data());
         if (q == kNone) fail_dependent();
         copy(claims[q], claim.data(), 2 * width);
-        counts[q] += second.counts[i];
+        counts[dim - 1 - q] += second.counts[i];
         pacer.did(dim * width);
     }
     Buffer<std::size_t> order(rank);
     sort_by_count(counts.data(), rank, true, order.data());
     for (std::size_t i = 0; i < rank; ++i, Z += width) {
-        const std::size_t q = order[i];
-        copy(Z, claims.has(q) ? claims[q] + width : x[q], width);
+        const std::size_t element = order[i], q = dim - 1 - element;
+        copy(Z, claims.has(q) ? claims[q] + width : x[element], width);
         trim(Z, dim);
-        cz[i] = counts[q];
+        cz[i] = counts[element];
     }
     return rank;
 }
