@@ -73,16 +73,23 @@ class Span:
 
 
 def partition(words: np.ndarray, weights: np.ndarray | None = None) -> list[frozenset[int]]:
-    """V_1, V_2, … of the stable partition: each row goes to the first set that misses it.
+    """V_1, V_2, … of the stable partition: each row goes to the first set that misses it."""
+    return partitions(words, weights, [len(words)])[0]
 
-    So each set takes, of the rows that the sets before it left over, those that are independent of
+
+def partitions(
+    words: np.ndarray, weights: np.ndarray | None, ends: list[int]
+) -> list[list[frozenset[int]]]:
+    """Return the partition of the first rows, for several numbers of them: later rows move none.
+
+    Each set takes, of the rows that the sets before it left over, those that are independent of
     earlier ones. They are where the columns, as integers with a bit per row, have leading bits.
     """
     rows = integers(words)
     copies = [1] * len(rows) if weights is None else weights.tolist()
     octets = np.packbits(unpack(words, 64 * words.shape[1]), axis=0, bitorder="little")
     columns = {int.from_bytes(column.tobytes(), "little") for column in octets.T}
-    sets: list[frozenset[int]] = []
+    found: list[list[frozenset[int]]] = [[] for _ in ends]
     left = sum(1 << i for i, number in enumerate(copies) if number > 0)
     while columns := {column & left for column in columns} - {0}:
         echelon: dict[int, int] = {}
@@ -92,14 +99,18 @@ def partition(words: np.ndarray, weights: np.ndarray | None = None) -> list[froz
             if column:
                 echelon[column & -column] = column
         taken = [lead.bit_length() - 1 for lead in echelon]
-        # A row is left over by a set that spans it, so that sets of equal rank are equal.
-        is_new = not sets or len(sets[-1]) != len(taken)
-        sets.append(Span(rows[i] for i in taken).basis() if is_new else sets[-1])
+        for sets, end in zip(found, ends, strict=True):
+            some = [i for i in taken if i < end]
+            # A row is left over by a set that spans it, so that sets of equal rank are equal.
+            if sets and len(sets[-1]) == len(some):
+                sets.append(sets[-1])
+            elif some:
+                sets.append(Span(rows[i] for i in some).basis())
         for i in taken:
             copies[i] -= 1
             if copies[i] == 0:
                 left ^= 1 << i
-    return sets
+    return found
 
 
 def levels(basis: np.ndarray, counts: np.ndarray) -> list[tuple[int, frozenset[int]]]:

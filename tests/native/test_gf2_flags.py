@@ -16,6 +16,7 @@ from tests.native.gf2 import (
     levels,
     pack,
     partition,
+    partitions,
     sample,
 )
 
@@ -61,9 +62,8 @@ def test_flags_equal_the_partition(drawn, cut):
     """Rows, the same with weights, some of them once more; read, copied, loaded in between."""
     dim, weights, words = drawn
     ones = np.ones(len(words), np.int64)
-    once = partition(words)
-    twice = partition(np.tile(words, (2, 1)), np.concatenate([ones, weights]))
-    thrice = partition(np.tile(words, (3, 1)), np.concatenate([ones, weights, ones]))
+    n, times = len(words), np.concatenate([ones, weights, ones])
+    once, twice, thrice = partitions(np.tile(words, (3, 1)), times, [n, 2 * n, 3 * n])
     for version in VERSIONS.values():
         state = inserted(version, dim, [words[:cut], words[cut:]])
         assert chain(*state.dump()) == once
@@ -103,10 +103,9 @@ def test_every_width_and_kind_of_rows(dim, kind):
     parts = np.split(words, np.sort(rng.integers(0, len(words), 3)))
     weights = rng.integers(0, 3, len(words))
     last = words[: dim // 2]
-    once = partition(words)
-    times = np.concatenate([np.ones(len(words), np.int64), weights, np.ones(len(last), np.int64)])
-    twice = partition(np.concatenate([words, words]), times[: 2 * len(words)])
-    more = partition(np.concatenate([words, words, last]), times)
+    everything, n = np.concatenate([words, words, last]), len(words)
+    times = np.concatenate([np.ones(n, np.int64), weights, np.ones(len(last), np.int64)])
+    once, twice, more = partitions(everything, times, [n, 2 * n, len(everything)])
     for name in NATIVE if dim > 200 else VERSIONS:
         state = inserted(VERSIONS[name], dim, parts)
         assert chain(*state.dump()) == once
@@ -177,7 +176,7 @@ def test_rows_that_keep_to_a_subspace(rank, outliers):
     """With few rows outside of it; read, copied and fed row by row on the way."""
     dim, number = 460, 2600
     words = concentrated(np.random.default_rng(rank), number, rank, dim, outliers)
-    first, everything = partition(words[:2500]), partition(words)
+    first, everything = partitions(words, None, [2500, number])
     for name in NATIVE:
         state = inserted(VERSIONS[name], dim, [words[:2500]])
         assert chain(*state.dump()) == first
