@@ -91,7 +91,7 @@ MUTANTS = [
     ),
     *mutants(
         "_reference/finite.py",
-        "python",
+        "families",
         ("insert", "self._counts[support].argmin()", "self._counts[support].argmax()"),
         ("insert", "held[:, element] = column", "pass"),
         ("insert", "self._basis[element] = row", "pass"),
