@@ -67,6 +67,19 @@ inline V broadcast(Word word) {
     return V{} + word;
 }
 
+// Adds a sum to those words that have some of these bits, but not `all`.
+inline Vector add_where_some(const Vector &words, Word bits, Word all, const Vector &sum) {
+    const Vector found = words & bits, not_some = broadcast<Vector>(all);
+#if defined(__AVX512F__)
+    const __mmask8 some = _mm512_test_epi64_mask(__m512i(found), __m512i(found));
+    const __mmask8 chosen =
+        _mm512_mask_cmpneq_epi64_mask(some, __m512i(found), __m512i(not_some));
+    return Vector(_mm512_mask_xor_epi64(__m512i(words), chosen, __m512i(words), __m512i(sum)));
+#else
+    return words ^ (sum & ~Vector((found == 0) | (found == not_some)));
+#endif
+}
+
 // All bits set in the words that have this bit (or none, if it is 0), no bits in the others.
 inline Vector words_with(const Vector &words, Word bit) {
     return Vector{} - ((Vector{} - (words & bit)) >> 63);
@@ -101,6 +114,14 @@ inline Word bits_of_bytes(const Byte *bytes) {
         found |= gather_bits(load<Word>(bytes + i) & every_byte(1)) << i;
 #endif
     return found;
+}
+
+// Eight sums of two bytes each, which are in the given places.
+inline Word sum_pairs(const Byte *bytes, const std::uint32_t *places) {
+    Word sums = 0;
+    for (int i = 0; i < 8; ++i, places += 2)
+        sums |= Word(bytes[places[0]] ^ bytes[places[1]]) << 8 * i;
+    return sums;
 }
 
 // Place i of each 16 bytes gets byte order[i] of the same 16; 0 where order[i] is kNoByte.
@@ -183,15 +204,12 @@ class Tile {
     using Packed = Word;  // the last row first
 
     // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
-    // r, and its byte i is in tile i, which is put `step` tiles after the one before.
-    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles,
-                        std::size_t step) {
+    // r, and its byte i is in tile i.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles) {
         const auto word = [&](std::size_t r) { return static_cast<long long>(rows[r * stride]); };
         const __m512i words = _mm512_setr_epi64(word(0), word(1), word(2), word(3), word(4),
                                                 word(5), word(6), word(7));
-        Word tile[8];
-        store(tile, kTransposeReverse(words & _mm512_set1_epi64(static_cast<long long>(columns))));
-        for (int i = 0; i < 8; ++i) tiles[step * i] = tile[i];
+        store(tiles, kTransposeReverse(words & _mm512_set1_epi64(static_cast<long long>(columns))));
     }
 
     Tile() = default;
@@ -214,7 +232,7 @@ class Tile {
 class PairSums {
   public:
     // The places are two for each column. Bytes before `first` and from `end` on count as 0. There
-    // is `room` for 4 · end bytes.
+    // is `room` for end / 8 bytes.
     PairSums(const std::uint32_t *places, std::size_t first, std::size_t end, Byte *room)
         : places_(), masks_(reinterpret_cast<Word *>(room)), first_(first), end_(end) {
         __m512i all[4];
@@ -355,9 +373,8 @@ class Tile {
     };
 
     // Tiles of the given columns of eight rows: word r, `stride` words after the one before, is row
-    // r, and its byte i is in tile i, which is put `step` tiles after the one before.
-    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles,
-                        std::size_t step) {
+    // r, and its byte i is in tile i.
+    static void of_rows(const Word *rows, std::size_t stride, Word columns, Packed *tiles) {
         ByteMatrix matrix;
         for (std::size_t r = 0; r < 8; ++r)
             matrix.rows[r / kVectorWords][r % kVectorWords] = rows[r * stride] & columns;
@@ -365,7 +382,7 @@ class Tile {
         matrix.transpose_bits();
         Word tile[8];
         matrix.write(tile);
-        for (int i = 0; i < 8 && columns >> 8 * i; ++i) tiles[step * i] = Packed(tile[i]);
+        for (int i = 0; i < 8 && columns >> 8 * i; ++i) tiles[i] = Packed(tile[i]);
     }
 
     Tile() = default;
@@ -391,36 +408,13 @@ class Tile {
 inline constexpr Tile::Chosen Tile::kChosen;
 
 // Four tiles whose columns are sums of two bytes of a row of bytes.
-class PairSums {
-  public:
-    // The places are two for each column. Bytes before `first` and from `end` on count as 0. There
-    // is `room` for 4 · end bytes.
-    PairSums(const std::uint32_t *places, std::size_t first, std::size_t end, Byte *room)
-        : orders_(room), first_(first), end_(end) {
-        for (std::size_t q = first; q < end; q += 16)
-            for (int k = 0; k < 2; ++k, room += 32)
-                for (int i = 0; i < 32; ++i) {
-                    const std::uint32_t place = places[2 * i + k] - std::uint32_t(q);
-                    room[i] = place < 16 ? Byte(place) : kNoByte;
-                }
-    }
+struct PairSums {
+    const std::uint32_t *places;  // two for each column
 
+    PairSums(const std::uint32_t *places, std::size_t, std::size_t, Byte *) : places(places) {}
     void operator()(const Byte *row, Tile (&tiles)[4]) const {
-        Vector found[32 / kVectorBytes] = {};
-        const Byte *order = orders_;
-        for (std::size_t q = first_; q < end_; q += 16, order += 64) {
-            const Vector part = repeat(row + q);
-            for (std::size_t i = 0; i < 64; i += kVectorBytes)
-                found[i % 32 / kVectorBytes] ^= pick_bytes(part, load<Vector>(order + i));
-        }
-        Word columns[4];
-        for (std::size_t i = 0; i < 4; i += kVectorWords) store(columns + i, found[i / kVectorWords]);
-        for (int t = 0; t < 4; ++t) tiles[t] = Tile::of_columns(columns[t]);
+        for (int t = 0; t < 4; ++t) tiles[t] = Tile::of_columns(sum_pairs(row, places + 16 * t));
     }
-
-  private:
-    const Byte *orders_;
-    std::size_t first_, end_;
 };
 
 #endif

@@ -83,7 +83,8 @@ CountedFlag::CountedFlag(std::size_t dim)
       basis_((dim + 1) * stride_),
       counts_(dim + 1),
       runs_(width_),
-      changes_(map_.most()) {
+      changes_(Map::kRows),
+      words_(8 * width_) {
     reset();
 }
 
@@ -140,8 +141,8 @@ void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pau
             }
         }
         if (weights) before_ = counts_;
-        for (std::size_t k = i; k < i + size; k += map_.most())
-            insert_block({rows + k * width_, smaller(i + size - k, map_.most()),
+        for (std::size_t k = i; k < i + size; k += Map::kRows)
+            insert_block({rows + k * width_, smaller(i + size - k, Map::kRows),
                           weights ? weights + k : nullptr});
         if (weights)
             sort_elements();
@@ -154,22 +155,25 @@ void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pau
 void CountedFlag::insert_block(const Block &block) {
     map_.read(block.rows, block.n);
     map_.find(first_, 64 * width_);
-    for (std::size_t i = block.n; i < changes_.size(); ++i) changes_[i] = none();
-    for (std::size_t begin = 0; begin < block.n; begin += 8) {
-        const std::size_t n = smaller(block.n - begin, std::size_t(8));
-        Word *rows = map_.eight(begin / 8, first_);
-        Change *changes = changes_.data() + begin;
-        if (block.weights)
-            for (unsigned r = 0; r < n; ++r)
-                changes[r] = exchange_weighted(rows, r, block.weights[begin + r]);
-        else if (width_ == 1)
-            exchange_eight<1>(rows, n, changes);
-        else
-            exchange_eight<0>(rows, n, changes);
-        map_.correct(begin / 8, changes_.data(), first_);
-    }
+    for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i] = none();
+    if (width_ == 1 && !block.weights && kVectorWords > 2)  // shorter vectors: too few registers
+        exchange_words();
+    else
+        for (std::size_t begin = 0; begin < block.n; begin += 8) {
+            const std::size_t n = smaller(block.n - begin, std::size_t(8));
+            Word *rows = words_.data();
+            Change *changes = changes_.data() + begin;
+            map_.words(begin / 8, first_, rows);
+            if (block.weights)
+                for (unsigned r = 0; r < n; ++r)
+                    changes[r] = exchange_weighted(rows, r, block.weights[begin + r]);
+            else
+                exchange_eight(rows, n, changes);
+            map_.set_words(begin / 8, first_, rows);
+            map_.correct(begin / 8, changes_.data(), first_);
+        }
     replace_elements(block);
-    map_.update(changes_.data(), block.n, first_);
+    map_.update(changes_.data(), first_);
 }
 
 // How many rows, from the first on, are sums of the elements from `start_` on: of those that their
@@ -179,15 +183,14 @@ std::size_t CountedFlag::count_inside(const Block &block) {
     Buffer<Word> names(block.n * width), rests(block.n * stride_);
     for (std::size_t i = 0; i < block.n; ++i)
         std::memcpy(rests.data() + i * stride_, block.rows + i * width_, 8 * width_);
-    for (std::size_t begin = 0; begin < block.n; begin += map_.most()) {
-        const std::size_t n = smaller(block.n - begin, map_.most());
+    for (std::size_t begin = 0; begin < block.n; begin += Map::kRows) {
+        const std::size_t n = smaller(block.n - begin, Map::kRows);
         map_.read(block.rows + begin * width_, n);
         map_.find(start_, 64 * width_);
-        const Word *eight = nullptr;
         for (std::size_t i = 0; i < n; ++i) {
-            if (i % 8 == 0) eight = map_.eight(i / 8, start_) + 8 * skipped;
+            if (i % 8 == 0) map_.words(i / 8, start_, words_.data());
             for (std::size_t w = 0; w < width; ++w)
-                names[(begin + i) * width + w] = eight[8 * w + i % 8];
+                names[(begin + i) * width + w] = words_[8 * (skipped + w) + i % 8];
         }
     }
     multiply_add({rests.data(), stride_}, {names.data(), width}, {basis(start_), stride_}, block.n,
@@ -201,22 +204,15 @@ std::size_t CountedFlag::count_inside(const Block &block) {
 }
 
 // For each of n rows of an eight: chooses elements, counts, and makes the change to the eight.
-// `Words` is 1 for rows of one word, so that the compiler sees it, and 0 for others.
-template <std::size_t Words>
 void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
-    const std::size_t width = Words ? Words : width_;
-    const std::size_t first = Words == 1 ? 0 : first_ / 64;
+    const std::size_t width = width_, first = first_ / 64;
     const auto dim = std::uint32_t(dim_);
     std::int64_t *counts = counts_.data();
-    Word few[Words + 1], *runs = Words ? few : runs_.data();
-    if (Words) std::memcpy(few, runs_.data(), 8 * Words);
-    Word next = rows[0];  // of rows of one word: kept out of memory, where it would wait for stores
+    Word *runs = runs_.data();
     for (unsigned r = 0; r < n; ++r) {
+        Word found = 0;
         std::size_t w = first;
-        Word found = next;
-        if (Words != 1)
-            for (found = 0; w < width && !(found = rows[8 * w + r]);) ++w;
-        next = rows[(r + 1) % 8];
+        while (w < width && !(found = rows[8 * w + r])) ++w;
         if (found == 0) {
             changes[r] = none();
             continue;
@@ -225,15 +221,12 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
         // A carry goes up the run of elements of the same count, and stays where it ends.
         std::size_t v = w;
         Word end = (runs[v] + low) & ~runs[v];
-        while (Words != 1 && end == 0) {
+        while (end == 0) {
             ++v;
             end = (runs[v] + 1) & ~runs[v];
         }
         // All bits set if the row lacks the last element. No branch: it is unpredictable.
-        const Word word = Words == 1 ? found : rows[8 * v + r];
-        const Word lacks = -(((word & end) - 1) >> 63);
-        const Word odd = -Word(((next & end) != 0) ^ ((next & low & lacks) != 0));
-        if (Words == 1) next ^= odd & (found ^ end);
+        const Word lacks = -(((rows[8 * v + r] & end) - 1) >> 63);
         const Element first_one{w, low}, last{v, end};
         const std::uint32_t p = first_one.place(), e = last.place();
         changes[r] = {dim ^ ((dim ^ p) & std::uint32_t(lacks)), e};
@@ -242,32 +235,83 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
         runs[v] = (runs[v] & ~(end >> 1)) | (end & -Word(count == counts[e + 1]));
         if (end == 1 && v > 0) runs[v - 1] &= ~Word(0) >> 1;
     }
-    if (Words) std::memcpy(runs_.data(), few, 8 * Words);
+}
+
+// The same for all rows of a block, if they have one word. They stay in registers side by side, so
+// that nothing is left to correct. Whether two counts differ by 1, and so are equal after the next
+// row, is known in time.
+void CountedFlag::exchange_words() {
+    constexpr std::size_t kParts = Map::kRows / kVectorWords;
+    alignas(64) Word rows[Map::kRows + kVectorWords];
+    for (std::size_t g = 0; g < Map::kEights; ++g) map_.words(g, 0, rows + 8 * g);
+    Vector parts[kParts];  // from the rows that are exchanged now on
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < kParts; ++k) parts[k] = load<Vector>(rows + k * kVectorWords);
+    const auto dim = std::uint32_t(dim_);
+    std::int64_t *counts = counts_.data();
+    Change *changes = changes_.data();
+    // The next two rows are kept out of memory, where they would wait for stores.
+    Word runs = runs_[0], steps = steps_, next = rows[0], second = rows[1];
+    for (std::size_t i = 0; i < Map::kRows; i += kVectorWords) {
+        store(rows + i + kVectorWords, parts[1]);
+        for (std::size_t r = 0; r < kVectorWords; ++r, ++changes) {
+            const Word found = next;
+            next = second;
+            second = rows[i + r + 2];  // with all changes but the one that follows
+            if (found == 0) continue;
+            const Word low = found & -found, end = (runs + low) & ~runs, below = end >> 1;
+            const Word lacks = -(((found & end) - 1) >> 63);
+            const Word change = found ^ end, pair = end | (low & lacks);
+            const std::uint32_t e = lowest_bit(end), p = lowest_bit(low);
+            *changes = {dim ^ ((dim ^ p) & std::uint32_t(lacks)), e};
+            next = __builtin_popcountll(next & pair) & 1 ? next ^ change : next;
+            second = __builtin_popcountll(second & pair) & 1 ? second ^ change : second;
+            const std::int64_t step = counts[e + 1] - ++counts[e];
+            const Word joined = steps & end;
+            steps = (steps & ~(end | below)) | (runs & below) | Word(step == 1) << e;
+            runs = (runs & ~below) | joined;
+            const Vector a = broadcast<Vector>(change);
+#pragma GCC unroll 16
+            for (std::size_t k = 0; k < kParts; ++k)
+                parts[k] = add_where_some(parts[k], pair, pair & lacks, a);
+            // The row's own word has become `end`.
+            parts[0] ^= ~load<Vector>(kOthers + 8 - r) & broadcast<Vector>(found);
+            store(rows + i, parts[0]);
+            store(rows + i + kVectorWords, parts[1]);
+        }
+        const Vector done = parts[0];  // for the last part
+#pragma GCC unroll 16
+        for (std::size_t k = 0; k + 1 < kParts; ++k) parts[k] = parts[k + 1];
+        parts[kParts - 1] = done;
+    }
+    runs_[0] = runs;
+    steps_ = steps;
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < kParts; ++k) store(rows + k * kVectorWords, parts[k]);
+    for (std::size_t g = 0; g < Map::kEights; ++g) map_.set_words(g, 0, rows + 8 * g);
 }
 
 // The same for a row that comes `weight` times. Counts were `before_`, when they did not fall from
 // one element to the next, and have not fallen since.
 Change CountedFlag::exchange_weighted(Word *rows, unsigned r, std::int64_t weight) {
     std::int64_t least = INT64_MAX;
-    Element last{0, 0};
+    std::size_t e = dim_;
     for (std::size_t w = 0; w < width_; ++w) {
         Word rest = rows[8 * w + r];
         for (; rest; rest &= rest - 1) {
-            const Element element{w, rest & -rest};
-            const std::size_t q = element.place();
+            const std::size_t q = 64 * w + lowest_bit(rest);
             if (before_[q] >= least) break;  // as for all that follow
-            if (counts_[q] >= least) continue;
-            least = counts_[q];
-            last = element;
+            e ^= (e ^ q) & -std::size_t(counts_[q] < least);  // no branch: it is unpredictable
+            least = smaller(least, counts_[q]);
         }
         if (rest) break;
     }
     if (weight <= 0)  // the row makes no change
         for (std::size_t w = 0; w < width_; ++w) rows[8 * w + r] = 0;
-    if (weight <= 0 || last.bit == 0) return none();
-    make_change(rows, r, {0, 0}, last, 0, width_);
-    counts_[last.place()] += weight;
-    return {none().paired, last.place()};
+    if (weight <= 0 || e == dim_) return none();
+    make_change(rows, r, {0, 0}, {e / 64, Word(1) << e % 64}, 0, width_);
+    counts_[e] += weight;
+    return {none().paired, std::uint32_t(e)};
 }
 
 // Puts the rows of a block into the basis.
@@ -317,8 +361,11 @@ void CountedFlag::sort_elements() {
 
 void CountedFlag::mark_runs() {
     runs_.clear();
-    for (std::size_t q = 0; q + 1 < dim_; ++q)
+    steps_ = 0;
+    for (std::size_t q = 0; q + 1 < dim_; ++q) {
         runs_[q / 64] |= Word(counts_[q] == counts_[q + 1]) << q % 64;
+        if (q < 64) steps_ |= Word(counts_[q] + 1 == counts_[q + 1]) << q;
+    }
 }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

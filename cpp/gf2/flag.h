@@ -33,8 +33,8 @@ class CountedFlag final : public Flag {
 
     void insert_block(const Block &block);
     std::size_t count_inside(const Block &block);
-    template <std::size_t Words>
     void exchange_eight(Word *rows, std::size_t n, Change *changes);
+    void exchange_words();
     Change exchange_weighted(Word *rows, unsigned r, std::int64_t weight);
     Change none() const { return {std::uint32_t(dim_), std::uint32_t(dim_)}; }
     void replace_elements(const Block &block);
@@ -49,9 +49,11 @@ class CountedFlag final : public Flag {
     Buffer<Word> basis_;           // the elements, by rising count; and room for none
     Buffer<std::int64_t> counts_;  // of the elements, and -1
     Buffer<Word> runs_;            // bit q: element q + 1 has the same count as q
+    Word steps_ = 0;               // bit q < 64: element q + 1 has a count one larger
     std::size_t start_ = 0;        // the elements from here on span a space of most rows
 
     Buffer<Change> changes_;       // of the rows that are inserted now
+    Buffer<Word> words_;           // the coordinates of eight of them
     std::size_t first_ = 0;        // their coordinates before this one are zero
     Buffer<std::int64_t> before_;  // counts when elements were sorted, if rows have weights
 };

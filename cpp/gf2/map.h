@@ -2,11 +2,12 @@
 //
 // Functional q tells coordinate q of a row x, <x, phi_q>. A map holds the functionals, and the
 // coordinates of the rows that are inserted now, some eights of rows at a time:
-//     read(rows, n)              take rows, up to `most()`
+//     read(rows, n)              take rows, up to `kRows`
 //     find(first, end)           compute these coordinates of the rows
-//     eight(g, first)            coordinates of eight rows: word w of row r in place 8w + r
-//     correct(g, changes, first) those words have become changes: make them to the other rows
-//     update(changes, n, first)  make the changes of all rows to the functionals
+//     words(g, first, to)        coordinates of eight rows: word w of row r in place 8w + r
+//     set_words(g, first, from)  those words have become changes
+//     correct(g, changes, first) make them to the other rows
+//     update(changes, first)     make the changes of all rows to the functionals
 //     reset(), sort(order)       make it the identity; put functional order[q] into place q
 // where `first` and `end` are multiples of 64, and coordinates before `first` are zero. Functional
 // number `dim` is zero.
@@ -38,14 +39,13 @@ class Map {
           stride_(64 * (dim / 64 + 1)),
           end_(divide_up(dim, kVectorBytes) * kVectorBytes),
           map_(octets_ * stride_),
-          padded_(most() * width_),
+          padded_(kRows * width_),
           tiles_(8 * width_ * kEights),
           coordinates_(stride_ * kEights),
-          words_(8 * width_),
           factors_(end_ / kVectorBytes * kEights),
-          room_(4 * end_) {}
+          room_(end_ / 8) {}
 
-    std::size_t most() const { return 8 * kEights; }
+    static constexpr std::size_t kEights = 4, kRows = 8 * kEights;
 
     void reset() {
         map_.clear();
@@ -53,16 +53,16 @@ class Map {
     }
 
     void read(const Word *rows, std::size_t n) {
-        if (n < most()) {
+        if (n < kRows) {
             std::memcpy(padded_.data(), rows, 8 * n * width_);
-            std::memset(padded_.data() + n * width_, 0, 8 * (most() - n) * width_);
+            std::memset(padded_.data() + n * width_, 0, 8 * (kRows - n) * width_);
             rows = padded_.data();
         }
         for (std::size_t w = 0; w < width_; ++w) {
             const Word columns = 64 * w + 64 > dim_ ? (Word(1) << dim_ % 64) - 1 : ~Word(0);
             for (std::size_t g = 0; g < kEights; ++g)
                 Tile::of_rows(rows + 8 * g * width_ + w, width_, columns,
-                              tiles_.data() + 8 * w * kEights + g, kEights);
+                              tiles_.data() + 8 * (g * width_ + w));
         }
     }
 
@@ -72,43 +72,39 @@ class Map {
         add_products<1>(first, end);
     }
 
-    Word *eight(std::size_t g, std::size_t first) {
-        const Byte *bytes = coordinates(g);
-        Word *words = words_.data();
-        for (std::size_t q = first; q < end_; q += 64) words_of_bytes(bytes + q, words + q / 8);
-        return words;
+    void words(std::size_t g, std::size_t first, Word *to) const {
+        const Byte *from = coordinates_.data() + g * stride_;
+        for (std::size_t q = first; q < end_; q += 64) words_of_bytes(from + q, to + q / 8);
+    }
+
+    void set_words(std::size_t g, std::size_t first, const Word *from) {
+        Byte *to = coordinates(g);
+        for (std::size_t q = first; q < end_; q += 64) bytes_of_words(from + q / 8, to + q);
     }
 
     void correct(std::size_t g, const Change *changes, std::size_t first) {
-        const Word *words = words_.data();
-        Byte *made = coordinates(g);
-        for (std::size_t q = first; q < end_; q += 64) bytes_of_words(words + q / 8, made + q);
         take_changes(g, first);
         for (std::size_t h = 0; h < kEights; ++h) {
             if (h == g) continue;
             Byte *other = coordinates(h);
-            Word columns = 0;
-            for (std::size_t i = 0; i < 8; ++i) {
-                const Change &change = changes[8 * g + i];
-                columns |= Word(other[change.paired] ^ other[change.last]) << 8 * i;
-            }
-            const Tile tile = Tile::of_columns(columns);
+            const Tile tile = Tile::of_columns(sum_pairs(other, &changes[8 * g].paired));
             for (std::size_t q = first; q < end_; q += kVectorBytes)
                 store(other + q, load<Vector>(other + q) ^ tile * change(g, q));
         }
     }
 
-    void update(const Change *changes, std::size_t, std::size_t first) {
-        const std::size_t octets = octets_, stride = stride_;
-        const PairSums sums(&changes->paired, first, end_, room_.data());
+    void update(const Change *changes, std::size_t first) {
+        const std::size_t octets = octets_, stride = stride_, end = end_;
+        const PairSums sums(&changes->paired, first, end, room_.data());
         for (std::size_t g = 0; g < kEights; ++g) take_changes(g, first);
         Byte *bytes = map_.data();
         for (std::size_t octet = 0; octet < octets; ++octet, bytes += stride) {
             Tile tiles[kEights];
             sums(bytes, tiles);
-            for (std::size_t q = first; q < end_; q += kVectorBytes) {
+            const TileFactor *factor = &change(0, first);
+            for (std::size_t q = first; q < end; q += kVectorBytes) {
                 Vector sum = load<Vector>(bytes + q);
-                for (std::size_t g = 0; g < kEights; ++g) sum ^= tiles[g] * change(g, q);
+                for (std::size_t g = 0; g < kEights; ++g) sum ^= tiles[g] * *factor++;
                 store(bytes + q, sum);
             }
         }
@@ -122,7 +118,7 @@ class Map {
     }
 
   private:
-    static constexpr std::size_t kEights = 4, kVectors = kVectorBytes / 16;
+    static constexpr std::size_t kVectors = kVectorBytes / 16;
 
     Byte *functionals(std::size_t octet) { return map_.data() + octet * stride_; }
     Byte *coordinates(std::size_t g) { return coordinates_.data() + g * stride_; }
@@ -139,7 +135,7 @@ class Map {
     // Coordinates from `place` on, some vectors of them at a time; returns the first that is left.
     template <std::size_t Vectors>
     std::size_t add_products(std::size_t place, std::size_t end) {
-        const std::size_t octets = octets_, stride = stride_;
+        const std::size_t octets = octets_, stride = stride_, width = width_;
         for (; place + kVectorBytes * Vectors <= end; place += kVectorBytes * Vectors) {
             Vector sums[kEights][Vectors] = {};
             const Byte *functionals = map_.data() + place;
@@ -149,7 +145,7 @@ class Map {
                 for (std::size_t k = 0; k < Vectors; ++k)
                     factors[k] = TileFactor(load<Vector>(functionals + kVectorBytes * k));
                 for (std::size_t g = 0; g < kEights; ++g) {
-                    const Tile rows(*tiles++);
+                    const Tile rows(tiles[8 * g * width + octet]);
                     for (std::size_t k = 0; k < Vectors; ++k) sums[g][k] ^= rows * factors[k];
                 }
             }
@@ -162,10 +158,9 @@ class Map {
 
     std::size_t dim_, width_, octets_, stride_, end_;
     Buffer<Byte> map_;            // of each eight columns: a byte for each element
-    Buffer<Word> padded_;         // the rows and zeros, if there are fewer rows than `most()`
-    Buffer<Tile::Packed> tiles_;  // of each eight columns: a tile for each eight rows
+    Buffer<Word> padded_;         // the rows and zeros, if there are fewer rows than `kRows`
+    Buffer<Tile::Packed> tiles_;  // of each eight rows: a tile for each eight columns
     Buffer<Byte> coordinates_;    // of each eight rows: a byte for each element
-    Buffer<Word> words_;          // see eight
     Buffer<TileFactor> factors_;  // see change
     Buffer<Byte> room_;           // see PairSums
 };
