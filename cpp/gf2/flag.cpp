@@ -156,9 +156,9 @@ void CountedFlag::insert_block(const Block &block) {
     map_.read(block.rows, block.n);
     map_.find(first_, 64 * width_);
     for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i] = none();
-    if (width_ == 1 && !block.weights && kVectorWords > 2)  // shorter vectors: too few registers
-        exchange_words();
-    else
+    if (width_ == 1 && !block.weights && kVectorWords > 2) {  // shorter vectors: too few registers
+        exchange_words(block.rows);
+    } else {
         for (std::size_t begin = 0; begin < block.n; begin += 8) {
             const std::size_t n = smaller(block.n - begin, std::size_t(8));
             Word *rows = words_.data();
@@ -172,7 +172,8 @@ void CountedFlag::insert_block(const Block &block) {
             map_.set_words(begin / 8, first_, rows);
             map_.correct(begin / 8, changes_.data(), first_);
         }
-    replace_elements(block);
+        replace_elements(block);
+    }
     map_.update(changes_.data(), first_);
 }
 
@@ -237,10 +238,10 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
     }
 }
 
-// The same for all rows of a block, if they have one word. They stay in registers side by side, so
-// that nothing is left to correct. Whether two counts differ by 1, and so are equal after the next
+// The same for all rows of a block, if they have one word, and puts them into the basis. They stay
+// in registers side by side, so that nothing is left to correct. Whether two counts differ by 1, and so are equal after the next
 // row, is known in time.
-void CountedFlag::exchange_words() {
+void CountedFlag::exchange_words(const Word *block) {
     constexpr std::size_t kParts = Map::kRows / kVectorWords;
     alignas(64) Word rows[Map::kRows + kVectorWords];
     for (std::size_t g = 0; g < Map::kEights; ++g) map_.words(g, 0, rows + 8 * g);
@@ -250,6 +251,8 @@ void CountedFlag::exchange_words() {
     const auto dim = std::uint32_t(dim_);
     std::int64_t *counts = counts_.data();
     Change *changes = changes_.data();
+    const Word last_word = last_word_;
+    Word *elements = basis_.data();  // a vector each
     // The next two rows are kept out of memory, where they would wait for stores.
     Word runs = runs_[0], steps = steps_, next = rows[0], second = rows[1];
     for (std::size_t i = 0; i < Map::kRows; i += kVectorWords) {
@@ -264,6 +267,9 @@ void CountedFlag::exchange_words() {
             const Word change = found ^ end, pair = end | (low & lacks);
             const std::uint32_t e = lowest_bit(end), p = lowest_bit(low);
             *changes = {dim ^ ((dim ^ p) & std::uint32_t(lacks)), e};
+            const Word row = block[i + r] & last_word;
+            elements[changes->paired * kVectorWords] ^= elements[e * kVectorWords] ^ row;
+            elements[e * kVectorWords] = row;
             next = __builtin_popcountll(next & pair) & 1 ? next ^ change : next;
             second = __builtin_popcountll(second & pair) & 1 ? second ^ change : second;
             const std::int64_t step = counts[e + 1] - ++counts[e];

@@ -34,7 +34,7 @@ class CountedFlag final : public Flag {
     void insert_block(const Block &block);
     std::size_t count_inside(const Block &block);
     void exchange_eight(Word *rows, std::size_t n, Change *changes);
-    void exchange_words();
+    void exchange_words(const Word *block);
     Change exchange_weighted(Word *rows, unsigned r, std::int64_t weight);
     Change none() const { return {std::uint32_t(dim_), std::uint32_t(dim_)}; }
     void replace_elements(const Block &block);
