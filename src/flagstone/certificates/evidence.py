@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +24,26 @@ def log_mean_product(
     and certificates are the same numbers everywhere.
     """
 
-    def loss_of(power: float) -> float:
-        loss = bet * math.expm1(power)
+    def losses(powers: Numbers) -> Numbers:
+        loss = bet * _each(math.expm1, powers)
         return loss + room * (1 + abs(loss))
 
-    came, logs = times > 0, list[float]()
-    numbers = times[came].tolist()
-    for rate in rates.tolist():
-        powers = np.minimum((rate * total + nats) / rows * lengths - rate * values, 700.0)
-        log = -math.inf
-        if loss_of(float(powers.max(initial=-math.inf))) < 1:
-            log = 0.0
-            for power, n in zip(powers[came].tolist(), numbers, strict=True):
-                log += n * math.log1p(-loss_of(power))
-        logs.append(log)
-    top = max(logs)
-    if top == -math.inf:
-        return top
-    mean = number = 0.0
+    came, each = times > 0, rates[:, np.newaxis]
+    powers = np.minimum((each * total + nats) / rows * lengths - each * values, 700.0)
+    possible = losses(powers.max(axis=1, initial=-math.inf)) < 1
+    terms = times[came] * _each(math.log1p, -losses(powers[possible][:, came]))
+    # a running sum is added from left to right on every processor
+    logs = np.cumsum(terms, axis=1)[:, -1].tolist() if terms.size else [0.0] * len(terms)
+    if not logs:
+        return -math.inf
+    top, mean, number = max(logs), 0.0, 0.0
     for log in logs:
         mean += math.exp(log - top)
-    for n in numbers:
+    for n in times[came].tolist():
         number += n
-    return top + math.log(mean / len(logs)) - room * number
+    return float(top + math.log(mean / len(rates)) - room * number)
+
+
+def _each(function: Callable[[float], float], numbers: Numbers) -> Numbers:
+    """Apply a function of the C library to every entry."""
+    return np.array([*map(function, numbers.ravel().tolist())]).reshape(numbers.shape)
