@@ -39,6 +39,7 @@ KERNEL_TESTS = [
     "tests/algebra/test_merge.py",
     "tests/algebra/test_serialize.py",
     "tests/native/test_families.py",
+    "tests/native/test_gf2_flag.py",
     "tests/native/test_gf2_flags.py",
     "tests/native/test_gf2_linalg.py",
 ]
