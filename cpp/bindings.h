@@ -18,6 +18,9 @@ namespace nb = nanobind;
 
 namespace flagstone {
 
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 inline void require(bool holds, const char *message) {
     if (!holds) throw nb::value_error(message);
 }
@@ -103,5 +106,6 @@ auto run(const Kernel &kernel) {
 void bind_fields(nb::module_ &module, nb::class_<Kernels> &kernels);
 void bind_packing(nb::class_<Kernels> &kernels);
 void bind_text(nb::class_<Kernels> &kernels);
+void bind_evidence(nb::class_<Kernels> &kernels);
 
 }  // namespace flagstone

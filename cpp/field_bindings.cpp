@@ -34,9 +34,7 @@ void fail_dependent() {
 namespace {
 
 using Table = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using RuleNumbers =  // of a PieceRule
-    std::tuple<bool, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t>;
+using Integers = Array1<std::int64_t>;
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
@@ -115,14 +113,10 @@ class FlagObject {
         return nb::make_tuple(basis.array(), counts.array());
     }
 
-    // Cuts rows into pieces; the flag is that of the open one.
-    static nb::tuple cut(FlagObject &flag, RuleNumbers numbers,
-                         std::pair<std::int64_t, std::int64_t> open, const Table &table,
-                         const Integers &ticks, std::int64_t size) {
-        const auto [inside, credit, pace, most, fine, step] = numbers;
-        const PieceRule rule{inside, credit, pace, most, fine, step};
-        Piece piece{open.first, open.second};
-        const Entries entries = flag.field_.rows(table, flag.dim);
+    // Cuts rows into pieces, of which this is the flag.
+    nb::tuple cut(const PieceRule &rule, Piece piece, const Table &table, const Integers &ticks,
+                  std::int64_t size) {
+        const Entries entries = field_.rows(table, dim);
         require(rule.valid() && rule.allows(piece), "pieces must have at least one row");
         require(entries.rows == ticks.shape(0), "there must be a number for each row");
         require(size >= 0 && size < std::int64_t(1) << 60, "size must be 0 to 2^60");
@@ -133,10 +127,10 @@ class FlagObject {
                         (i == 0 || rows.ticks[i - 1] < rows.ticks[i]),
                     "ticks must rise, and be less than size");
         std::vector<std::int64_t> ends = run([&] {
-            std::lock_guard<std::mutex> locked(flag.mutex_);
-            require(size <= kLargest - flag.most_, "counts would need more than 63 bits");
-            flag.most_ += size;
-            return cut_pieces(*flag.flag_, rule, piece, rows, pause);
+            std::lock_guard<std::mutex> locked(mutex_);
+            require(size <= kLargest - most_, "counts would need more than 63 bits");
+            most_ += size;
+            return cut_pieces(*flag_, rule, piece, rows, pause);
         });
         const NewArray result({ends.size() / 3, 3}, "i8");
         std::copy(ends.begin(), ends.end(), result.data<std::int64_t>());
@@ -231,6 +225,15 @@ nb::tuple merge(const FieldObject &field, std::size_t dim, const Table &X, const
     return nb::make_tuple(Z.first(rank), cz.first(rank));
 }
 
+nb::tuple cut(FlagObject &flag,
+              std::tuple<bool, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t> rule,
+              std::pair<std::int64_t, std::int64_t> piece, const Table &rows, const Integers &ticks,
+              std::int64_t size) {
+    const auto [inside, credit, pace, most, fine, step] = rule;
+    return flag.cut({inside, credit, pace, most, fine, step}, {piece.first, piece.second}, rows,
+                    ticks, size);
+}
+
 bool is_prime(std::uint32_t p) {
     for (std::uint32_t r = 2; std::uint64_t(r) * r <= p; ++r)
         if (p % r == 0) return false;
@@ -279,8 +282,8 @@ void bind_fields(nb::module_ &module, nb::class_<Kernels> &kernels) {
                      [](const Kernels &kernels) { return FieldObject{kernels.gf2_field(), 8, 64}; })
         .def("finite_field", finite_field, nb::arg("p"), nb::arg("k") = 1,
              nb::arg("polynomial") = std::vector<std::uint32_t>())
-        .def_static("cut_pieces", &FlagObject::cut, nb::arg("flag"), nb::arg("rule"),
-                    nb::arg("piece"), array("rows"), array("ticks"), nb::arg("size"));
+        .def_static("cut_pieces", cut, nb::arg("flag"), nb::arg("rule"), nb::arg("piece"),
+                    array("rows"), array("ticks"), nb::arg("size"));
 }
 
 }  // namespace flagstone

@@ -35,6 +35,7 @@ NB_MODULE(_native, module) {
     bind_fields(module, type);
     bind_packing(type);
     bind_text(type);
+    bind_evidence(type);
 #ifdef FLAGSTONE_X86
     if (supports_ssse3()) module.attr("portable") = portable::kernels();
     if (supports_avx2()) module.attr("avx2") = avx2::kernels();

@@ -362,6 +362,20 @@ def parse_digits(module: Any, rng: Random) -> Any:
 SCENARIOS["parse_digits"].exact = False
 
 
+# Certificates
+
+
+@call("log_mean_product")
+def log_mean_product(rng: Random) -> Any:
+    n = int(rng.integers(1, 20))
+    values, lengths = rng.integers(0, 30, n).astype(float), rng.integers(1, 900, n).astype(float)
+    rates = np.sort(rng.random(int(rng.integers(1, 6)))) * float(rng.choice([-1, 1]))
+    times, rows = rng.integers(0, 99, n).astype(float), float(rng.integers(1, 10**5))
+    total, nats = float(rng.integers(0, 400)), float(rng.integers(0, 50))
+    bet = float(rng.choice([0.2, 0.5, 0.9]))
+    return rates, values, lengths, times, total, nats, rows, bet, 1e-12
+
+
 # Other finite fields
 
 

@@ -112,19 +112,6 @@ void CountedFlag::dump(NewEntries basis, std::int64_t *counts) const {
     }
 }
 
-void CountedFlag::assign(CountedBasis basis) {
-    reset();
-    const std::size_t n = basis.rows.rows;
-    insert(basis.rows, nullptr, [] {});
-    // Independent rows take elements of count 0, from the last one down.
-    if (n != rank() || largest_count() > 1) {
-        reset();
-        fail_dependent();
-    }
-    for (std::size_t i = 0; i < n; ++i) counts_[dim_ - 1 - i] = basis.counts[i];
-    mark_runs();
-}
-
 void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pause) {
     if (dim_ == 0) return;
     const Word *rows = static_cast<const Word *>(entries.data);

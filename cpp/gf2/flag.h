@@ -15,8 +15,6 @@ class CountedFlag final : public Flag {
     void insert(Entries rows, const std::int64_t *weights, Pause pause) override;
     void dump(NewEntries basis, std::int64_t *counts) const override;
     void reset() override;
-    // Becomes the flag of an adapted basis.
-    void assign(CountedBasis basis);
     std::int64_t least_count() const override { return dim_ ? counts_[0] : 0; }
     std::int64_t largest_count() const override { return dim_ ? counts_[dim_ - 1] : 0; }
 

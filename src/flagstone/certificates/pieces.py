@@ -26,7 +26,6 @@ import numpy as np
 from flagstone import _reference as reference
 from flagstone._kernels import kernels
 from flagstone.algebra.fields import Array, Field
-from flagstone.certificates.evidence import log_mean_product
 
 #: Room for rounding: far above the error of any one factor, far below what matters.
 _ROOM = 1e-12
@@ -216,7 +215,7 @@ class Evidence:
         if rows <= 0 or not self.outcomes:
             return -math.inf
         numbers = float(total), nats, float(rows), float(self.bet), _ROOM
-        return log_mean_product(*self._pieces, *numbers) + math.log(self.failure)
+        return float(kernels.log_mean_product(*self._pieces, *numbers)) + math.log(self.failure)
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
