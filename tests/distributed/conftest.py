@@ -1,5 +1,6 @@
 """Data in partitions, written once; a cluster of separate processes, started once."""
 
+import functools
 import logging
 
 import numpy as np
@@ -16,6 +17,15 @@ def frames(seed, n_rows=ROWS, width=WIDTH):
     X = random.randint(0, 2, size=(n_rows, width)).astype(np.uint8)
     X[:, -1] = X[:, 0] ^ X[:, 3] ^ (random.random_sample(n_rows) < 0.01)
     return X
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Commands wait two minutes for a scheduler: on a busy machine it answers late."""
+    from flagstone import distributed
+
+    patience = functools.partial(distributed.running_cluster, patience=120.0)
+    monkeypatch.setattr(distributed, "running_cluster", patience)
 
 
 @pytest.fixture(scope="session")

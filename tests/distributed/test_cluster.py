@@ -223,7 +223,7 @@ def run(*words, cwd):
     return end.value.code, out.getvalue(), err.getvalue()
 
 
-def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
+def test_the_command_line_on_a_cluster(cluster, patient, folder, tmp_path):
     window = ["--seed", "2026", "--t-min", "0.02", "--t-max", "0.06"]
     remote = ["--cluster", cluster.scheduler_address]
     code, out, err = run(
@@ -264,7 +264,7 @@ def test_the_command_line_on_a_cluster(cluster, folder, tmp_path):
     assert json.loads(out)["rows"] == 24_000
 
 
-def test_as_many_rows_are_taken_as_without_workers(cluster, tmp_path):
+def test_as_many_rows_are_taken_as_without_workers(cluster, patient, tmp_path):
     """Runs that count once, and frames of other lengths, do not count; exactly N rows are used."""
     rng = np.random.default_rng(5)
     words = [f"{word:06x}" for word in rng.integers(0, 1 << 23, size=700) * 2 | 1]

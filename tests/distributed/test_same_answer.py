@@ -18,7 +18,7 @@ WINDOW = ["--seed", "2026", "--t-min", "0.02", "--t-max", "0.06"]
 
 
 @pytest.fixture
-def rows(tmp_path, monkeypatch):
+def rows(tmp_path, monkeypatch, patient):
     """Damaged rows with a label in three Parquet files, and the same as text."""
     random = np.random.RandomState(3)
     for name in ("packed", "text"):
