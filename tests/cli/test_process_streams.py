@@ -195,6 +195,34 @@ def test_closed_output_is_told_and_outputs_are_written_all_the_same(place):
     assert closed(["show", "m.json"], place, "").returncode == 0
 
 
+@pytest.mark.parametrize("json_errors", [[], ["--json"]])
+def test_what_standard_error_cannot_take_is_lost_and_changes_nothing(run, place, json_errors):
+    """A warning, or an error, that goes to a full disk or to a reader that left."""
+    (place / "t.csv").write_text("n,a,b\n" + "".join(f"k{i},{i % 2},{i % 2}\n" for i in range(90)))
+    answered = ["constraints", "t.csv", "-e", "auto", "--seed", "1", *json_errors]
+    usual = run(*answered)
+    assert usual.code == 0
+    assert "left out n" in usual.err
+    for words, code, out in [
+        (answered, 0, usual.out),
+        (["constraints", "none.csv", *json_errors], 1, ""),
+        (["constraints", "t.csv", "--nope", *json_errors], 2, ""),
+    ]:
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with os.fdopen(theirs, "wb") as gone, open("/dev/full", "wb") as full:
+            for stream in (gone, full):
+                done = subprocess.run(
+                    [*MAIN, *words],
+                    cwd=place,
+                    stdout=subprocess.PIPE,
+                    stderr=stream,
+                    text=True,
+                    check=False,
+                )
+                assert (done.returncode, done.stdout) == (code, out)
+
+
 def test_rows_of_a_closed_input_are_refused(place):
     done = closed(["constraints", "-", "-f", "csv", "--seed", "1"], place, "<&-")
     assert done.returncode == 2

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from flagstone.cli.parser import options_given
@@ -205,7 +205,26 @@ def print_stderr(text: object) -> None:
     for kind, colour in (("error:", RED), ("warning:", YELLOW)):
         if line.startswith(kind):
             line = painted(kind, colour, sys.stderr) + line.removeprefix(kind)
-    print(f"flagstone: {line}", file=sys.stderr)
+    with spare_stderr():
+        print(f"flagstone: {line}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def spare_stderr() -> Iterator[None]:
+    """Lose what standard error cannot take (a full disk, a reader that left), and go on."""
+    try:
+        yield
+        sys.stderr.flush()
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Discard what a stream could not print: at the end Python would try, and fail, again."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def painted(text: str, colour: str, stream: TextIO) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import signal
 import sys
 import warnings
@@ -23,10 +22,12 @@ from flagstone.cli.console import (
     Plain,
     UsageError,
     as_option,
+    discard,
     output_paths,
     print_json,
     print_stderr,
     safe,
+    spare_stderr,
     spell_out,
 )
 from flagstone.cli.help import GENERAL, manual_page, overview, verb_help
@@ -118,7 +119,7 @@ def _guarded(function: Callable[[], int]) -> int:
                 return code
             except BrokenPipeError:
                 # head or less has read enough: that is no error
-                _forget_output()
+                discard(sys.stdout)
                 return OK
             except BaseException as error:
                 remove_temp_files()  # of a block that the signal struck before it could tidy up
@@ -134,17 +135,9 @@ def _settle_output() -> None:
     try:
         (sys.__stdout__ or sys.stdout).flush()
     except OSError:
-        _forget_output()
+        discard(sys.stdout)
     except ValueError:  # it is closed
         pass
-
-
-def _forget_output() -> None:
-    """Discard what could not be printed: at the end Python would try, and fail, again."""
-    with contextlib.suppress(OSError, ValueError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
 
 
 def _explained(error: BaseException) -> tuple[object, int]:
@@ -179,7 +172,8 @@ def _complain(error: object, code: int) -> int:
     text = _worded(error)
     if "--json" in ARGUMENTS:
         found = {"error": safe(" ".join(text.split())), "exit_code": code}
-        print_json(found, sys.stderr, indent=None)
+        with spare_stderr():
+            print_json(found, sys.stderr, indent=None)
     else:
         print_stderr(text if code > 128 else f"error: {text}")
     return code
