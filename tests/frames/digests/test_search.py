@@ -120,6 +120,16 @@ def test_crcs_with_swapped_nibbles(in_data, in_check):
     assert digest.rows_broken == 0
 
 
+def test_a_reflected_crc_with_swapped_nibbles():
+    known = KNOWN["CRC-8/MAXIM-DOW"]
+    data = payload(5, 200, 5)
+    check = np.array([oracle.crc(row, known) for row in data.tolist()])
+    (digest,) = search(names(X := bits(data, swapped(check))), X)
+    assert (digest.kind, digest.parameters["nibbles_swapped"]) == ("crc", True)
+    assert digest.name == "CRC-8/MAXIM-DOW"
+    assert digest.formula.endswith("reflected, nibbles of the check swapped, over x0..x39")
+
+
 def alternating(data, mask):
     even = np.bitwise_xor.reduce(data[:, ::2], axis=1)
     total = np.bitwise_xor.reduce(data, axis=1)
@@ -168,6 +178,15 @@ def test_sums_modulo_100():
     (digest,) = search(names(X := bits(data, data.sum(axis=1) % 100)), X)
     assert digest.name == "sum of bytes, 8 bits, modulo 100"
     assert (digest.parameters["modulus"], digest.rows_broken) == (100, 0)
+
+
+def test_sums_modulo_100_in_damaged_frames():
+    data = payload(7, 300, 5)
+    check = data.sum(axis=1) % 100
+    check[::30] = 0xE7  # no remainder
+    (digest,) = search(names(X := bits(data, check)), X)
+    assert digest.name == "sum of bytes, 8 bits, modulo 100"
+    assert (digest.parameters["modulus"], digest.rows_broken) == (100, 10)
 
 
 @pytest.mark.parametrize(("n_bytes", "n_constant"), [(62, 0), (126, 110)])

@@ -152,7 +152,7 @@ def swapped_layouts(frame: Frame, columns: Sequence[int]) -> Iterator[ByteLayout
             continue
         turned = tuple(columns[4:]) + tuple(columns[:4])
         for order, arranged in _orders(data):
-            if order in ("as written", "lowest bit of each byte first"):
+            if order != "last bit first":
                 yield ByteLayout(arranged, turned, order, swapped=True)
         order = "low nibble of each byte first"
         low = tuple(

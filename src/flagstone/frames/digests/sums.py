@@ -195,7 +195,8 @@ def _constants(
     ones = (1 << width) - 1
     # modulo 3 a field counts like its negative twice: copies and differences add up to a constant
     moduli = [1 << width, *([ones] if width > 2 else [])]
-    moduli += [100] if width == 8 and check.max() < 100 else []
+    below = np.count_nonzero(check < 100)  # damage may have made a check larger
+    moduli += [100] if width == 8 and below >= (_SHARE - 0.1) * len(check) else []
     # with end-around carry 0 is written in one way: the other must be rare
     either = [
         zero
