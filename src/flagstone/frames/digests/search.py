@@ -372,14 +372,28 @@ def _linear(
         frame = usual_frame(names, rows[~broken_by(found, rows)])
         return frame is not None and all(explains(frame, digest) for digest in found)
 
+    ones = rows.sum(axis=0, dtype=int)
+    usual = _SETS * np.minimum(ones, len(rows) - ones) > len(rows)
+
+    def weight(digests: Sequence[Digest]) -> tuple[int, int]:
+        """Return how many bits of rows digests explain: of those that often vary, and of all."""
+        fits = [(list(d.rule.checks), d.rows_verified - d.rows_broken) for d in digests]
+        often = sum(int(usual[checks].sum()) * n for checks, n in fits)
+        return often, sum(len(checks) * n for checks, n in fits)
+
+    def enough(digests: Sequence[Digest]) -> bool:
+        share = 1 - max(d.rows_broken / d.rows_verified for d in digests)
+        wide = any(usual[list(d.rule.checks)].sum() >= _WIDE for d in digests)
+        return share >= _SHARE and wide
+
     best: list[Digest] = []
     levels = flag_levels(names, rows, cases)
     for thorough in (False, True) if solve is None else (True,):
         for level, frame in levels[: _LEVELS[thorough]]:
             found = named(frame, level, thorough)
-            if _weight(found) > _weight(best):
-                best = max(again(found, frame, thorough), found, key=_weight)
-            if best and _enough(best):
+            if weight(found) > weight(best):
+                best = max(again(found, frame, thorough), found, key=weight)
+            if best and enough(best):
                 return best
         if best or thorough or taken or cases:
             continue
@@ -406,13 +420,3 @@ def _few_rows(names: Sequence[str], rows: Array) -> Iterator[Frame]:
         some = different[sorted(chosen)]
         space = Subspace.span(some[1:] ^ some[0], dim=rows.shape[1])
         yield Frame(space.basis, some[0], tuple(names))
-
-
-def _weight(digests: Sequence[Digest]) -> int:
-    """Return how many bits of rows digests explain."""
-    return sum(len(d.columns) * (d.rows_verified - d.rows_broken) for d in digests)
-
-
-def _enough(digests: Sequence[Digest]) -> bool:
-    share = 1 - max(d.rows_broken / d.rows_verified for d in digests)
-    return share >= _SHARE and max(len(d.columns) for d in digests) >= _WIDE
