@@ -146,6 +146,21 @@ def test_all_pairs_have_the_same_similarities():
     assert all(set(pair.similarities) == known for pair in found.pairs)
 
 
+def test_coefficients_of_other_features_are_not_compared():
+    """A pipeline selects two of three columns: its coefficients may be of different columns."""
+    rng = np.random.RandomState(0)
+    U = rng.normal(size=(80, 3))
+    model = make_pipeline(SelectKBest(k=2), LogisticRegression())
+    found = audit(model, U, (U.sum(axis=1) > 0).astype(int), pairs=6)
+    assert "coef_distance" not in found.measures
+    assert 0 < found.measures["jaccard"].estimate < 1
+    far = audit(model, U, (U.sum(axis=1) > 0).astype(int), pairs=6, compare="coef_distance")
+    picked = [pair.similarities["jaccard"] for pair in found.pairs]
+    distances = [pair.similarities["coef_distance"] for pair in far.pairs]
+    agreed = zip(picked, distances, strict=True)
+    assert all((distance == 1) == (same < 1) for same, distance in agreed)
+
+
 def test_selected_features_have_a_jaccard_index():
     model = make_pipeline(SelectKBest(k=2), StandardScaler(), LogisticRegression())
     found = audit(model, X, Y, pairs=5, compare="jaccard")

@@ -178,9 +178,10 @@ class PairComparison:
             self.similarities = (self.named,)
         elif self.named == "auto" and first is not None and self.notion != "fingerprint":
             features, coef = _selected(first.output), _coefficients(first.output)
-            sparse = features is not None and (coef is None or not coef.all())
+            chosen = _selector(first.output) is not None  # then coefficients are of other columns
+            sparse = features is not None and (chosen or coef is None or not coef.all())
             found = {"adjusted_rand": self.clusters, "jaccard": sparse and not self.clusters}
-            found["coef_distance"] = coef is not None and not self.clusters
+            found["coef_distance"] = coef is not None and not (self.clusters or chosen)
             self.similarities = tuple(name for name, fits in found.items() if fits)
         elif self.named == "auto" and self.kind == "span":
             self.similarities = ("equations",)
@@ -303,7 +304,7 @@ def similarity(name: str, a: Trial, b: Trial, agree: Array | None) -> float:
         raise TaskError(f"compare={name!r} needs {needed.get(name, 'coefficients (coef_)')}")
     if name == "jaccard":
         return len(first & second) / len(first | second) if first | second else 1.0
-    if first.shape != second.shape:
+    if first.shape != second.shape or _columns(a.output) != _columns(b.output):
         return 1.0
     size = float(np.linalg.norm(first) + np.linalg.norm(second))
     return float(np.linalg.norm(first - second)) / size if size else 0.0
@@ -358,14 +359,20 @@ def _selected(output: Any) -> Any:
     """Return the set of selected features; None where nothing is selected."""
     if isinstance(output, (set, frozenset)):
         return output
-    for step in [step for _, step in getattr(output, "steps", [])] or [output]:
-        if callable(getattr(step, "get_support", None)):
-            return frozenset(np.flatnonzero(step.get_support()).tolist())
+    selector = _selector(output)
+    if selector is not None:
+        return frozenset(np.flatnonzero(selector.get_support()).tolist())
     owner = owner_of(output, "coef_")
     if owner is None:
         return None
     used = np.atleast_2d(np.asarray(owner.coef_)).any(axis=0)
     return frozenset(np.flatnonzero(used).tolist())
+
+
+def _selector(output: Any) -> Any:
+    """Return what selects features: an estimator, or the first such step of a pipeline."""
+    steps = [step for _, step in getattr(output, "steps", [])] or [output]
+    return next((step for step in steps if callable(getattr(step, "get_support", None))), None)
 
 
 def _equal(a: Any, b: Any) -> bool:
