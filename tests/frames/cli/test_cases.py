@@ -7,7 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 
+from flagstone.frames.digests.catalogue import CATALOGUE
 from tests.frames.cli.captured import SEED, with_crc, write
+from tests.frames.digests import oracle
 
 
 def counted(place, additive):
@@ -41,6 +43,18 @@ def test_a_constant_that_depends_on_a_field(run, place, additive):
     exec(run("frames", name, *SEED, *CASE, "--as", "python").out, space)
     assert all(space["check_frame"](row.tobytes()) for row in np.packbits(X[:50], axis=1))
     assert not any(space["check_frame"](row.tobytes()) for row in np.packbits(X[:50] ^ 1, axis=1))
+
+
+def test_cases_that_have_a_digest_are_no_message_types(run, place):
+    rng = np.random.default_rng(5)
+    data = np.column_stack([0x50 | np.arange(600) % 16, rng.integers(0, 256, (600, 3))])
+    constants = np.array([12, 99, 0x31, 0xEE] * 4) ^ 7 * np.arange(16)
+    known = next(one for one in CATALOGUE if one.name == "CRC-8/SAE-J1850")
+    checks = [oracle.crc(row, known) ^ constants[row[0] & 15] for row in data.tolist()]
+    name = write(place, "counter.hex", oracle.frames(data, checks, 8))
+    done = run("frames", name, *SEED, "--case", "b0.3..b0.0")
+    assert "digest      CRC-8" in done.out
+    assert "types of frames" not in done.out
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

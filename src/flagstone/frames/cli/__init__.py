@@ -203,8 +203,11 @@ def _answer(capture: Capture, asked: _Asked) -> int:
     chosen = found.capture
     misaligned = any(note.startswith(_MISALIGNED) for note in chosen.notes)  # bytes mean nothing
     told = None if has_digest(found) or misaligned else telling_field(chosen, asked.study)
+    by_case = bool(asked.options.case) and has_digest(found)  # frames of other cases are no types
     said = ""
-    if told is not None and told.changes_constant:
+    if by_case:
+        types = []
+    elif told is not None and told.changes_constant:
         said = f"each value of {told.name} has another constant in its digest: "
         said += f"add --case {told.name}"
     elif len(types) > 1:
