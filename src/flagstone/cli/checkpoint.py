@@ -32,7 +32,7 @@ class RunCheckpoint(ShardCheckpoint):
     """The state of a run over a table as one shard, which may be resumed.
 
     The file of a run with another ``identity`` is refused. A run begins with the summary
-    ``start``; the state is saved after so many seconds (``every``).
+    ``start``; the state is saved every ``every`` seconds.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ def options_of(record: Any) -> dict[str, Option]:
 
     >>> @dataclass
     ... class Some:
-    ...     max_rows: int = option("NUMBER", "At most so many rows", INPUT)
+    ...     max_rows: int = option("NUMBER", "Read at most this many rows", INPUT)
     >>> options_of(Some)["max_rows"].usage
     '--max-rows NUMBER'
     """

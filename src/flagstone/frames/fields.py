@@ -53,7 +53,7 @@ def telling_field(capture: Capture, study: Studying) -> TellingField | None:
         if tries.changes_constant(field):
             return TellingField(field.name, changes_constant=True)
         if tries.may_tell(field) and _tells(capture, field.name, study):
-            return TellingField(field.name)
+            return TellingField(field.name, changes_constant=tries.have_one_digest(field))
     return None
 
 
@@ -124,6 +124,10 @@ class _Tries:
         if self._free(self._rows, field.columns) > self._enough(field):
             return False
         self._searched += 1
+        return self.have_one_digest(field)
+
+    def have_one_digest(self, field: _Field) -> bool:
+        """Say whether a search that allows each value a constant of its own finds a digest."""
         return any(
             digest.name
             and len(digest.columns) >= _FEWEST_BITS

@@ -109,7 +109,7 @@ def bits_between(frames: Any, own: Sequence[Digest], others: Sequence[Digest]) -
 
 
 def odds(bits: int) -> str:
-    """Return how many frames there are for one that passes so many bits.
+    """Return how many random frames there are for each one that passes a check of these bits.
 
     >>> odds(8), odds(40)
     ('256', '2^40')

@@ -45,6 +45,15 @@ def test_a_constant_that_depends_on_a_field(run, place, additive):
     assert not any(space["check_frame"](row.tobytes()) for row in np.packbits(X[:50] ^ 1, axis=1))
 
 
+def test_a_sum_whose_constant_depends_on_a_field_is_advised_to_use_cases(run, place):
+    rng = np.random.default_rng(6)
+    data = np.column_stack([np.arange(300) % 4, rng.integers(0, 256, (300, 3))])
+    checks = data.sum(axis=1) + np.array([3, 77, 200, 5])[data[:, 0]] & 255
+    name = write(place, "sums.hex", oracle.frames(data, checks, 8))
+    assert "add --case b0\n" in run("frames", name, *SEED).out
+    assert "digest      sum of bytes" in run("frames", name, *SEED, "--case", "b0.1..b0.0").out
+
+
 def test_cases_that_have_a_digest_are_no_message_types(run, place):
     rng = np.random.default_rng(5)
     data = np.column_stack([0x50 | np.arange(600) % 16, rng.integers(0, 256, (600, 3))])

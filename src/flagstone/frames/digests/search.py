@@ -58,7 +58,7 @@ _SHARE = 0.9
 _FEW, _TRIES = 10, 12
 #: What at most one row in this many shows may be damage.
 _SETS = 100
-#: So many more rows than columns span all columns, almost surely.
+#: This many rows more than columns span all columns, almost surely.
 _SPARE = 8
 
 
