@@ -178,9 +178,9 @@ def test_an_estimate_over_all_thresholds_is_told_from_the_counts():
 
 def test_answers_without_content_are_told_in_capitals():
     bottoms = tuple(Pair(i, "both_bottom", 1.0) for i in range(3))
-    text = str(AuditResult("l", "d", bottoms, hint="; try this"))
+    text = str(AuditResult("l", "d", bottoms, hint=("; try this",)))
     assert "EVERY ANSWER IS ⊥: no rule was learned; try this" in text
-    some = str(AuditResult("l", "d", (*bottoms, Pair(3, "one_bottom", 0.0)), hint="; try this"))
+    some = str(AuditResult("l", "d", (*bottoms, Pair(3, "one_bottom", 0.0)), hint=("; try this",)))
     assert "THE RUNS AGREE ON ⊥ ONLY: no pair learned the same rule; try this" in some
     assert "no direction" not in some
     empty = (Pair(0, "both_empty", 1.0), Pair(1, "differ", 0.0))

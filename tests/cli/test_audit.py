@@ -49,6 +49,19 @@ def test_every_key_of_json_is_documented(run):
     assert documented <= keys
 
 
+def test_the_advice_on_bottoms_names_options_of_the_shell(run, place):
+    random = np.random.RandomState(1)
+    rows = random.randint(0, 2, (300, 4))
+    rows[:, 3] = rows[:, 0] ^ (random.random_sample(300) < 0.2)
+    np.savetxt(place / "t.csv", rows, fmt="%d", delimiter=",", header="a,b,c,y", comments="")
+    done = run("audit", "t.csv", "-l", "y", "--no-intercept", "--pairs", "2")
+    [said] = [line for line in done.out.splitlines() if "EVERY ANSWER IS ⊥" in line]
+    assert "allow for wrong rows with --contamination;" in said
+    assert "try --degree 2 of learn," in said
+    assert said.endswith("; allow for a constant with --intercept")
+    assert "=" not in said
+
+
 def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
     monkeypatch.setattr(
         Task,

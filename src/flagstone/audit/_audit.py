@@ -177,7 +177,7 @@ def audit(
         claim=claim,
         deterministic=deterministic,
         caution=data.caution,
-        hint="".join(map(str, after_bottom(last))) if isinstance(last, RuleReader) else "",
+        hint=tuple(after_bottom(last)) if isinstance(last, RuleReader) else (),
         strong_id=None if file is None else task.strong_id,
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from flagstone.audit._measures import GENERAL, SCORES, SIMILARITIES, MeasureKind, Pair
 from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
-from flagstone.errors import MissingDependencyError
+from flagstone.errors import MissingDependencyError, Parameter
 from flagstone.markup import card, escape, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
 from flagstone.wording import counted
@@ -143,7 +143,7 @@ class AuditResult(Display):
     deterministic: bool | None = None
     caution: str = ""
     claim: float | None = None
-    hint: str = ""
+    hint: Sequence[str | Parameter] = ()
     strong_id: str | None = None
 
     def __post_init__(self) -> None:
@@ -340,7 +340,7 @@ class AuditResult(Display):
         """Return the lines below the table."""
         s = self.stats
         lines = ["Intervals hold at every number of pairs, whenever you stop."]
-        share = s.agreements / s.pairs
+        share, hint = s.agreements / s.pairs, "".join(map(str, self.hint))
         if self.integrated and abs(self.exact.estimate - share) >= 0.00005:
             lines.append(
                 "exact is the mean over all thresholds of the window; at the thresholds that were "
@@ -349,9 +349,9 @@ class AuditResult(Display):
         if s.errors > s.answered:
             lines.append(f"MOST PAIRS FAILED: {s.errors} of {s.pairs} count as different")
         if s.both_bottom == s.answered:
-            lines.append(f"EVERY ANSWER IS ⊥: no rule was learned{self.hint}")
+            lines.append(f"EVERY ANSWER IS ⊥: no rule was learned{hint}")
         elif s.agreements and s.agreements == s.both_bottom:
-            lines.append(f"THE RUNS AGREE ON ⊥ ONLY: no pair learned the same rule{self.hint}")
+            lines.append(f"THE RUNS AGREE ON ⊥ ONLY: no pair learned the same rule{hint}")
         elif s.agreements and s.agreements == s.both_bottom + s.both_empty:
             lines.append(
                 "THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn from "

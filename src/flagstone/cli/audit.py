@@ -9,6 +9,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from flagstone.cli.console import (
     Interrupted,
     UsageError,
     how_to_resume,
+    option_here,
     output_paths,
     print_json,
     refuse_options,
@@ -91,6 +93,8 @@ def command(options: AuditOptions) -> int:
         )
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(options.results)) from stop
+    said = [option_here(one) if isinstance(one, Parameter) else one for one in found.hint]
+    found = replace(found, hint=tuple(said))
     if options.output is not None:
         (found.to_html if _is_page(options.output) else found.to_csv)(options.output)
     if options.plot is not None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from flagstone.cli.parser import options_given
-from flagstone.cli.verbs import OutputOptions
+from flagstone.cli.verbs import VERBS, OutputOptions
 from flagstone.disk import json_text
 from flagstone.errors import FlagstoneError, InputError, Parameter
 
@@ -77,6 +77,25 @@ def as_option(parameter: Parameter) -> str:
         value = [f"{key}={text}" for key, text in value.items()]
     values = value if isinstance(value, (list, tuple)) else [value]
     return " ".join(f"{option} {shlex.quote(str(v).replace(TAB, TAB_AS_TYPED))}" for v in values)
+
+
+def option_here(parameter: Parameter) -> str:
+    """Return a parameter as an option of this verb, or of the one that has it."""
+    option = as_option(parameter)
+    having = owners(option.split()[0])
+    if not having:
+        return str(parameter)  # of the Python interface alone
+    here = not ARGUMENTS or ARGUMENTS[0] not in VERBS or ARGUMENTS[0] in having
+    return option if here else f"{option} of {'learn' if 'learn' in having else having[0]}"
+
+
+def owners(option: str) -> list[str]:
+    """Return the verbs that have an option."""
+    return [
+        verb.name
+        for verb in VERBS.values()
+        if any(option in one.names for one in verb.options.values())
+    ]
 
 
 def size_of(option: str, text: str, *, least: int = 1) -> int:

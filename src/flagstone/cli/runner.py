@@ -21,9 +21,10 @@ from flagstone.cli.console import (
     Interrupted,
     Plain,
     UsageError,
-    as_option,
     discard,
+    option_here,
     output_paths,
+    owners,
     print_json,
     print_stderr,
     safe,
@@ -148,9 +149,9 @@ def _explained(error: BaseException) -> tuple[object, int]:
         # code that the signal interrupted may have raised another error
         return "interrupted", 128 + (signal_seen() or signal.SIGINT)
     if isinstance(error, CommandLineError):
-        owners = _owners(error.option)
-        here = f"there is no option {error.option} here; it belongs to {', '.join(owners)}"
-        return f"{here if owners else error}; see: {error.path} --help", USAGE
+        having = owners(error.option)
+        here = f"there is no option {error.option} here; it belongs to {', '.join(having)}"
+        return f"{here if having else error}; see: {error.path} --help", USAGE
     if isinstance(error, UsageError):
         return error, USAGE
     if isinstance(error, BottomError):
@@ -182,27 +183,8 @@ def _complain(error: object, code: int) -> int:
 def _worded(message: object) -> str:
     """Return a message in the words of the command line."""
     if isinstance(message, (FlagstoneError, InputWarning, ReplicabilityWarning)):
-        return message.worded(_option_here)
+        return message.worded(option_here)
     return str(message)
-
-
-def _option_here(parameter: Parameter) -> str:
-    """Return a parameter as an option of this verb, or of the one that has it."""
-    option = as_option(parameter)
-    owners = _owners(option.split()[0])
-    if not owners:
-        return str(parameter)  # of the Python interface alone
-    here = not ARGUMENTS or ARGUMENTS[0] not in VERBS or ARGUMENTS[0] in owners
-    return option if here else f"{option} of {'learn' if 'learn' in owners else owners[0]}"
-
-
-def _owners(option: str) -> list[str]:
-    """Return the verbs that have an option."""
-    return [
-        verb.name
-        for verb in VERBS.values()
-        if any(option in one.names for one in verb.options.values())
-    ]
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -47,8 +47,9 @@ def after_bottom(estimator: Any) -> list[str | Parameter]:
         said += [Parameter("contamination"), "; if the rule may not be linear, try "]
         said += [Parameter("degree", known["degree"] + 1)]
     else:
-        said = ["; if labels may be wrong, ParityClassifier allows for that with contamination=..."]
-        said += ["; if the rule may not be linear, it has degree=2"]
+        said = ["; if labels may be wrong, ParityClassifier allows for that with "]
+        said += [Parameter("contamination"), "; if the rule may not be linear, it has "]
+        said += [Parameter("degree", 2)]
     said += [", or add columns that the label depends on"]
     if not known["fit_intercept"]:
         said += ["; allow for a constant with ", Parameter("fit_intercept", True)]
