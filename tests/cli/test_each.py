@@ -129,3 +129,11 @@ def test_a_file_without_any_direction_counts_as_one_that_keeps_none(run, place):
         found = json.loads(run("constraints", *names, *words, "--json").out)
         assert found["common"]["files"] == 2
         assert found["files"][2]["beyond"] is None
+
+
+def test_a_window_that_one_file_is_too_short_for_names_the_file(run, place):
+    (place / "long.csv").write_text("a,b\n" + "1,0\n0,1\n" * 30)
+    (place / "short.csv").write_text("a,b\n" + "1,0\n0,1\n" * 2)
+    done = run("constraints", "long.csv", "short.csv", "--each", "--t-min", "2", "--t-max", "9")
+    assert done.code == 1
+    assert done.err.startswith("flagstone: error: short.csv: --t-max 9 asks for more sets than")

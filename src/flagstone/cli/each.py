@@ -12,6 +12,7 @@ from flagstone.cli.results import finding_json, places_text, refuse_several
 from flagstone.cli.verbs import AnswerOptions
 from flagstone.coins import fresh_seed
 from flagstone.comparison import beyond, common, listed
+from flagstone.errors import WindowError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.question import Question
 from flagstone.tables.files import expand
@@ -32,7 +33,10 @@ def answer_each(
         options = replace(options, seed=fresh_seed())
     findings = []
     for name in names:
-        finding, run = find(question, replace(options, files=[name]))
+        try:
+            finding, run = find(question, replace(options, files=[name]))
+        except WindowError as error:  # the window fits the rows of the others
+            raise WindowError(f"{name}: ", *error.args) from error
         if run is not None:
             run.finish()  # its rows are let go
         findings.append(finding)
