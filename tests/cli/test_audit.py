@@ -62,6 +62,17 @@ def test_the_advice_on_bottoms_names_options_of_the_shell(run, place):
     assert "=" not in said
 
 
+@pytest.mark.parametrize("output", [["-o", "a.csv"], ["-o", "a.html"], ["--plot", "a.svg"]])
+def test_an_output_that_exists_is_replaced_with_force_only(run, place, output):
+    (place / output[1]).write_text("mine")
+    done = run("audit", *LAW, *output)
+    assert done.code == 1
+    assert done.err.endswith(f"{output[1]} exists already; replace it with --force\n")
+    assert (place / output[1]).read_text() == "mine"
+    assert run("audit", *LAW, *output, "--force").code == 0
+    assert (place / output[1]).read_text() != "mine"
+
+
 def test_every_pair_in_error_is_exit_code_1(run, monkeypatch):
     monkeypatch.setattr(
         Task,

@@ -57,7 +57,7 @@ def command(options: AuditOptions) -> int:
     _check(options, name)
     refuse_inputs(options, files)
     for path in output_paths(options):
-        check_target(path, overwrite=path == options.results)
+        check_target(path, overwrite=options.force or path == options.results)
     if options.learner is None:
         model = getattr(estimators, ESTIMATORS[name])(**_parameters(name, options))
         labelled = name in LABELLED

@@ -635,6 +635,7 @@ class AuditOptions(RuleOptions, ColumnOptions):
     )
     jobs: int = option(JOBS)
     seed: str = option("TEXT", "The seed of the audit", RULE, default="0")
+    force: bool = option(FORCE)
     json: bool = option(JSON)
 
 
