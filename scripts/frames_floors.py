@@ -203,7 +203,7 @@ def draw_secret(rng: np.random.Generator, kind: str) -> Secret:
 
 
 def damage(rng: np.random.Generator, frames: Array, share: float) -> Array:
-    """Return the frames, a share of them with one to four bits turned over."""
+    """Return the frames, a share of them with one to four flipped bits."""
     hit = np.flatnonzero(rng.random(len(frames)) < share)
     frames = frames.copy()
     for i in hit:
