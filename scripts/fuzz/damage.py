@@ -67,7 +67,7 @@ class DamagedFile(Commands):
 
 
 class FlippedBits(Commands):
-    """Many copies of a binary file, each with one bit turned over, read by one process."""
+    """Many copies of a binary file, each with one bit flipped, read by one process."""
 
     def __init__(self, dice: Dice, stock: Stock) -> None:
         what = dice.choice([*["parquet"] * 5, "arrow", "arrows", "npy", "npz", "packed"])

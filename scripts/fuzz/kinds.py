@@ -42,8 +42,8 @@ KINDS = {
     "flipped bits": Kind(
         FlippedBits,
         6,
-        "Parquet files with one bit of their footer turned over, and Arrow, NPY, NPZ and "
-        "compressed files with any bit turned over: 60 copies to a case, all read by one process.",
+        "Parquet files with one bit of their footer flipped, and Arrow, NPY, NPZ and "
+        "compressed files with any bit flipped: 60 copies to a case, all read by one process.",
     ),
     "memory": Kind(
         Expanding,

@@ -25,6 +25,7 @@ VERBS = [
     ["learn", "-l", "f"],
     ["check", "constraints.json"],
     ["plan"],
+    ["frames"],
 ]
 
 

@@ -207,6 +207,17 @@ def test_text_beside_numbers_over_the_rationals_is_left_out_unless_it_is_asked_f
         table.encoding("QQ", columns=["-net"])
 
 
+@pytest.mark.parametrize("pair", [("1.0", "2.0"), ("+5", "-5"), (" 5", "7"), ("05", "6")])
+def test_whole_numbers_are_read_however_they_are_written(tmp_path, pair):
+    rows = [f"{pair[i % 3 == 0]},{i % 2}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    encoding = table.encoding(2, columns=["a"], encode="auto")
+    found = np.concatenate([batch.rows for batch in table.rows(encoding)]).ravel()
+    assert len(set(found.tolist())) == 2
+    assert (found == found[0]).tolist() == [i % 3 == 0 for i in range(30)]
+
+
 MISSING = "a,b,n\nx,1,0\n,0,1\ny,NA,1\nx,1,0\n"
 
 

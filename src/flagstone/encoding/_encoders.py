@@ -33,7 +33,7 @@ from flagstone.encoding._entries import (
     whole_range,
 )
 from flagstone.errors import InputError, Parameter
-from flagstone.exact import exact_modulo, exact_rational, is_missing, missing_entries
+from flagstone.exact import exact_modulo, exact_rational, is_missing, missing_entries, whole_number
 from flagstone.notation import digit_bits
 
 #: The level of missing values, where they have one.
@@ -163,7 +163,11 @@ class _Listed(ColumnEncoder):
     def _places(self, values: Array) -> Array:
         """Return the place of each entry among the listed values, -1 for others."""
         known = {value: i for i, value in enumerate(self.values)}
-        places = np.array([known.get(text, -1) for text in texts(values)], dtype=np.int64)
+        cells = list(texts(values))
+        for cell in {*cells} - {*known}:  # 5 may be listed and be written +5 or 5.0
+            number = whole_number(cell)
+            known[cell] = known.get(str(number), -1) if number is not None else -1
+        places = np.array([known[cell] for cell in cells], dtype=np.int64)
         places[missing_entries(values)] = -1
         if MISSING in known and (places < 0).any():
             places[self.missing(values)] = known[MISSING]

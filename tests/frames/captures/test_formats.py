@@ -1,5 +1,6 @@
 """Files of frames are recognised and read; what cannot be read is named with its line."""
 
+import bz2
 import struct
 from pathlib import Path
 
@@ -188,3 +189,20 @@ def test_an_empty_table_holds_no_frames(tmp_path: Path) -> None:
     path.write_text("\n")
     with pytest.raises(InputError, match="holds no frames, read as csv"):
         read_capture([path], format="csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"10" * 600_000, "line 1: longer than 1 MiB"),
+        (b"ab\n" + b"/*" * 600_000, "line 2: longer than 1 MiB"),
+        (b"ab\n" * 1_000_001, "more than 1,000,000 lines"),
+        (b"ab ab ab ab\n" * 5_600_000, "more than 64 MiB"),
+    ],
+    ids=["one line", "comments", "many lines", "much text"],
+)
+def test_a_file_that_would_fill_the_memory_is_refused_at_once(tmp_path, text, problem):
+    path = tmp_path / "c.hex.bz2"
+    path.write_bytes(bz2.compress(text, 1))
+    with pytest.raises(InputError, match=problem):
+        read_capture([path])

@@ -46,8 +46,10 @@ FORMATS = {
 }
 #: What CAN loggers other than candump write, by suffix; read by python-can.
 CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
-#: The most bytes of a file that are read.
-MOST_TEXT = 1 << 30
+#: The most bytes and lines of a file that are read, and bytes in a line of digits: a digit takes
+#: up to 100 bytes of memory before it is a bit, and a line some hundred more.
+MOST_TEXT, MOST_LINES, MOST_LINE = 1 << 26, 1_000_000, 1 << 20
+_AS_A_WHOLE = "and frames are read as a whole: cut the file into parts, and take one"
 
 _HEX, _BITS = b"0123456789abcdefABCDEF", b"01"
 _S = rb"[ \t\r\v\f]"
@@ -141,12 +143,11 @@ def read_file(
         return "can", _frames(_read_can(str(path)), reading)
     with opened(path) as stream:
         text = stream.read(MOST_TEXT + 1)
-        if len(text) > MOST_TEXT:
-            raise InputError(
-                f"{path}: more than {MOST_TEXT >> 30} GiB, and frames are read as a whole: cut the "
-                "file into parts"
-            )
+    if len(text) > MOST_TEXT:
+        raise InputError(f"{path}: more than {MOST_TEXT >> 20} MiB, {_AS_A_WHOLE}")
     if format != "raw":
+        if text.count(b"\n") > MOST_LINES:
+            raise InputError(f"{path}: more than {MOST_LINES:,} lines, {_AS_A_WHOLE}")
         text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if format is None:
         if b"\0" in text[:4096]:
@@ -239,6 +240,12 @@ def _is_header(line: bytes) -> bool:
 
 def _read_digits(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     """Read a frame, or several, from each line of hexadecimal digits or bits."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if len(line) > MOST_LINE:
+            raise InputError(
+                f"{reading.path} line {number}: longer than {MOST_LINE >> 20} MiB, the most that "
+                "is read of a line; is this a file of frames, one per line?"
+            )
     lines = list(enumerate(_without_comments(text).split(b"\n"), 1))
     rows = [line for _, line in lines if _is_content(line)]
     automatic = reading.skip_fields is None and bool(rows)

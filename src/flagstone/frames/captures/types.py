@@ -347,7 +347,7 @@ def syndrome_beyond_chance(
 
     False with probability at least 1 − failure if the rows are independent, each is one of
     ``n_types`` = r known types, and in each of them w ≥ 1 of the d bits that some equation holds
-    were turned over, at places drawn uniformly, for any w up to a quarter of them. If no more than
+    were flipped, at places drawn uniformly, for any w up to a quarter of them. If no more than
     c of these bits stand in the same equations, the last place drawn hits a given syndrome with
     probability at most c/(d − w + 1) ≤ q. Rows with a syndrome of undamaged rows are not seen, so
     that this becomes q/(1 − rq). Some syndrome is that of i given rows with at most the (i−1)-th
