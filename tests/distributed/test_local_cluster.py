@@ -133,3 +133,20 @@ def test_workers_that_cannot_start_are_one_sentence(tmp_path, monkeypatch):
         local_workers(2).__enter__()
     assert list(tmp_path.iterdir()) == []
     assert not writing.TEMP_FILES
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_workers_need_open_files():
+    """Under a lower limit Dask may wait forever for a connection that it cannot open."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))\n"
+        "from flagstone.distributed import ClusterError, local_workers\n"
+        "try:\n"
+        "    with local_workers(1): pass\n"
+        "except ClusterError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == (
+        "local workers (1) need up to 80 open files, and the limit is 30: raise it (ulimit -n), or "
+        "leave the workers out\n"
+    ), done.stderr

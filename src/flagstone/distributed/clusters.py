@@ -27,6 +27,9 @@ from flagstone.processes import deaf_children, held_signals, safe_path
 #: rows. Ours take little, and keep it.
 _MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
 
+#: Open files that this process needs at least, and for each of the workers.
+_OPEN_FILES, _FILES_OF_WORKER = 64, 16
+
 
 @contextlib.contextmanager
 def local_workers(n_workers: int) -> Iterator[Any]:
@@ -44,6 +47,7 @@ def local_workers(n_workers: int) -> Iterator[Any]:
         with local_workers(4) as client:
             finding = distributed.ask("frames/", question, rule, coins, client=client)
     """
+    _check_open_files(max(1, min(n_workers, os.cpu_count() or 1)))
     stack = contextlib.ExitStack()
     try:
         with held_signals(), deaf_children():
@@ -52,6 +56,21 @@ def local_workers(n_workers: int) -> Iterator[Any]:
     finally:
         with held_signals():
             stack.close()
+
+
+def _check_open_files(n_workers: int) -> None:
+    """Refuse a limit under which Dask may wait forever for a connection that it cannot open."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    needed = _OPEN_FILES + _FILES_OF_WORKER * n_workers
+    if most != resource.RLIM_INFINITY and most < needed:
+        raise ClusterError(
+            f"local workers ({n_workers}) need up to {needed} open files, and the limit is {most}: "
+            "raise it (ulimit -n), or leave the workers out"
+        )
 
 
 def _started(stack: contextlib.ExitStack, n_workers: int) -> Any:
