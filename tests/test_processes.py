@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import joblib
 import pytest
@@ -114,3 +115,21 @@ def test_no_more_processes_than_processors_or_calls(monkeypatch, n_jobs, calls, 
 def test_a_number_of_jobs_that_says_nothing():
     with pytest.raises(InputError, match="n_jobs must not be 0"):
         check_jobs(0)
+
+
+def test_a_pool_that_is_closed_early_leaves_no_traceback(capfd, monkeypatch):
+    """Its thread may look for work that is gone; exceptions of other threads are printed."""
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    values = in_processes(divmod, [(7, 2)] * 3, 2)
+    assert next(values) == (3, 1)
+    values.close()
+
+    class _ExecutorManagerThread(threading.Thread):
+        pass
+
+    for kind, printed in ((_ExecutorManagerThread, False), (threading.Thread, True)):
+        thread = kind(target=lambda: {}[1])
+        thread.start()
+        thread.join()
+        assert ("KeyError: 1" in capfd.readouterr().err) == printed

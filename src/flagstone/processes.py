@@ -130,7 +130,21 @@ def in_processes(
             with held_signals(), deaf_children():
                 values = Parallel(n_jobs=wanted, return_as="generator")(calls)
                 stack.callback(values.close)
+                stack.callback(_let_pools_end)
             yield from values
+
+
+def _let_pools_end() -> None:
+    """Print no traceback of the thread of a pool: one that is closed early misses what is gone."""
+    before = threading.excepthook
+    if before.__name__ == "_except_of_pools":
+        return
+
+    def _except_of_pools(args: threading.ExceptHookArgs) -> None:
+        if args.thread is None or type(args.thread).__name__ != "_ExecutorManagerThread":
+            before(args)
+
+    threading.excepthook = _except_of_pools
 
 
 @contextlib.contextmanager
