@@ -95,7 +95,11 @@ class Program:
 
     def environment(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """Return the environment of a run; None removes a variable."""
-        known: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(self.source), **changes}
+        known: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(self.source)}
+        known["SOURCE_DATE_EPOCH"] = (
+            "0"  # reports bear the day, and runs are compared over midnight
+        )
+        known |= changes
         return {key: value for key, value in known.items() if value is not None}
 
     def run(self, words: Sequence[str], folder: Path, **given: Any) -> Ran:
