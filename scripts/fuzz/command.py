@@ -96,9 +96,8 @@ class Program:
     def environment(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         """Return the environment of a run; None removes a variable."""
         known: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(self.source)}
-        known["SOURCE_DATE_EPOCH"] = (
-            "0"  # reports bear the day, and runs are compared over midnight
-        )
+        # reports bear the day, and the outputs of two runs are compared even over midnight
+        known["SOURCE_DATE_EPOCH"] = "0"
         known |= changes
         return {key: value for key, value in known.items() if value is not None}
 
