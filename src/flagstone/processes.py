@@ -134,17 +134,21 @@ def in_processes(
             yield from values
 
 
+@dataclass
+class _ExceptOfPools:
+    """Print what ends a thread, but for threads of pools."""
+
+    before: Callable[[threading.ExceptHookArgs], Any]
+
+    def __call__(self, args: threading.ExceptHookArgs) -> None:
+        if args.thread is None or type(args.thread).__name__ != "_ExecutorManagerThread":
+            self.before(args)
+
+
 def _let_pools_end() -> None:
     """Print no traceback of the thread of a pool: one that is closed early misses what is gone."""
-    before = threading.excepthook
-    if before.__name__ == "_except_of_pools":
-        return
-
-    def _except_of_pools(args: threading.ExceptHookArgs) -> None:
-        if args.thread is None or type(args.thread).__name__ != "_ExecutorManagerThread":
-            before(args)
-
-    threading.excepthook = _except_of_pools
+    if not isinstance(threading.excepthook, _ExceptOfPools):
+        threading.excepthook = _ExceptOfPools(threading.excepthook)
 
 
 @contextlib.contextmanager
