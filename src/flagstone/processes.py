@@ -130,13 +130,13 @@ def in_processes(
             with held_signals(), deaf_children():
                 values = Parallel(n_jobs=wanted, return_as="generator")(calls)
                 stack.callback(values.close)
-                stack.callback(_let_pools_end)
+                stack.callback(_quiet_pool_threads)
             yield from values
 
 
 @dataclass
-class _ExceptOfPools:
-    """Print what ends a thread, but for threads of pools."""
+class _QuietPoolThreads:
+    """A hook for exceptions in threads that ignores those of the manager thread of a pool."""
 
     before: Callable[[threading.ExceptHookArgs], Any]
 
@@ -145,10 +145,10 @@ class _ExceptOfPools:
             self.before(args)
 
 
-def _let_pools_end() -> None:
-    """Print no traceback of the thread of a pool: one that is closed early misses what is gone."""
-    if not isinstance(threading.excepthook, _ExceptOfPools):
-        threading.excepthook = _ExceptOfPools(threading.excepthook)
+def _quiet_pool_threads() -> None:
+    """Install the hook: a pool that is closed early may look for calls that are gone."""
+    if not isinstance(threading.excepthook, _QuietPoolThreads):
+        threading.excepthook = _QuietPoolThreads(threading.excepthook)
 
 
 @contextlib.contextmanager

@@ -207,6 +207,14 @@ def test_text_beside_numbers_over_the_rationals_is_left_out_unless_it_is_asked_f
         table.encoding("QQ", columns=["-net"])
 
 
+def test_text_among_numbers_is_no_column_of_text(tmp_path):
+    """One number among the values, and the column is not left out: it may hold typing errors."""
+    lines = [f"{i}.50,{('5', 'x', 'y')[i % 3]}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["net,mixed", *lines]) + "\n")
+    with pytest.raises(InputError, match="column 'mixed' does not hold elements of QQ"):
+        open_table(tmp_path / "t.csv").encoding("QQ")
+
+
 @pytest.mark.parametrize("pair", [("1.0", "2.0"), ("+5", "-5"), (" 5", "7"), ("05", "6")])
 def test_whole_numbers_are_read_however_they_are_written(tmp_path, pair):
     rows = [f"{pair[i % 3 == 0]},{i % 2}" for i in range(30)]
