@@ -53,6 +53,10 @@ def problems(
     notes = section(changelog, version)
     if not notes:
         found.append(f"CHANGELOG.md has no section '## {version} (date)'")
+    elif not re.search(
+        rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", changelog, re.MULTILINE
+    ):
+        found.append(f"CHANGELOG.md gives no date: write '## {version} (YYYY-MM-DD)'")
     if section(changelog, "Unreleased"):
         found.append(f"CHANGELOG.md still has entries under Unreleased: move them to {version}")
     if not re.search(rf'^version: "?{re.escape(version)}"?$', citation, re.MULTILINE):

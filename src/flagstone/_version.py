@@ -1,3 +1,3 @@
 """The version, and the only place that states it."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"

@@ -47,6 +47,7 @@ def test_before_packages_are_built_only_the_tree_counts():
     [
         ({"version": "1.2.0.dev0"}, "the version is 1.2.0.dev0"),
         ({"changelog": CHANGELOG.replace("1.2.0", "1.2.1")}, "no section '## 1.2.0"),
+        ({"changelog": CHANGELOG.replace("2027-01-02", "soon")}, "'## 1.2.0 (YYYY-MM-DD)'"),
         ({"changelog": CHANGELOG.replace("## Unreleased\n", "## Unreleased\n\n- x")}, "Unreleased"),
         ({"citation": "version: 1.1.0\ndate-released: 2027-01-02\n"}, "'version: 1.2.0'"),
         ({"citation": "version: 1.2.0\n"}, "no date-released"),
