@@ -125,6 +125,27 @@ def test_a_reader_that_has_enough_and_a_full_disk(place):
     assert done.stderr.decode() == "flagstone: error: No space left on device\n"
 
 
+@pytest.mark.parametrize("extra", [[], ["--json"], ["--max-misfits", "3000"]])
+def test_a_failed_check_fails_for_a_reader_that_has_enough(run, place, extra):
+    """Also where the pipe breaks before the verdict: with many rows to list."""
+    (place / "t.csv").write_text(TABLE)
+    (place / "bad.csv").write_text(TABLE + "1,1,1\n" * 3000)
+    made = ["constraints", "t.csv", "--seed", "1"]
+    assert run(*made, "-o", "m.json").code == 0
+    checked = ["check", "m.json", "bad.csv", *extra]
+    assert run(*checked).code == 4
+    written = [*made, "-o", "again.json"]
+    for words, code in [(checked, 4), (["check", "m.json", "t.csv"], 0), (written, 0)]:
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with os.fdopen(theirs, "wb") as gone:
+            done = subprocess.run(
+                [*MAIN, *words], cwd=place, stdout=gone, stderr=subprocess.PIPE, check=False
+            )
+        assert (done.returncode, done.stderr) == (code, b""), words
+    assert (place / "again.json").read_bytes() == (place / "m.json").read_bytes()
+
+
 TABLE = "a,b,c\n" + "1,0,1\n0,1,1\n" * 30
 CLOSED = "flagstone: error: standard output is closed, so nothing can be printed there\n"
 

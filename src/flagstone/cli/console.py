@@ -262,7 +262,8 @@ def painted(text: str, colour: str, stream: TextIO) -> str:
 class Plain(io.TextIOBase):
     """A stream for people: control characters from data are escaped.
 
-    ``raw`` is the stream itself, for data.
+    If its reader leaves (``| head``), the rest is discarded and the verb goes on: its exit code and
+    its files do not depend on how much was read. ``raw`` is the stream itself, for data.
     """
 
     def __init__(self, raw: TextIO) -> None:
@@ -275,7 +276,9 @@ class Plain(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write text, line ends as they are and all else safe."""
-        return self.raw.write("\n".join(map(safe, text.split("\n"))))
+        with self._reader_may_leave():
+            self.raw.write("\n".join(map(safe, text.split("\n"))))
+        return len(text)
 
     def fileno(self) -> int:
         """Return that of the stream."""
@@ -283,7 +286,15 @@ class Plain(io.TextIOBase):
 
     def flush(self) -> None:
         """Pass on what the stream holds back."""
-        self.raw.flush()
+        with self._reader_may_leave():
+            self.raw.flush()
+
+    @contextlib.contextmanager
+    def _reader_may_leave(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            discard(self.raw)
 
 
 def spell_out() -> None:

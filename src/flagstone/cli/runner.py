@@ -113,15 +113,16 @@ def _guarded(function: Callable[[], int]) -> int:
             for kind in (DeprecationWarning, PendingDeprecationWarning):
                 warnings.simplefilter("ignore", kind)
             warnings.showwarning = _show_warning
+            code = OK
             try:
                 with AT_END:
                     code = function()
                 sys.stdout.flush()
                 return code
             except BrokenPipeError:
-                # head or less has read enough: that is no error
+                # head or less has read enough: that is no error, and changes no answer
                 discard(sys.stdout)
-                return OK
+                return code
             except BaseException as error:
                 remove_temp_files()  # of a block that the signal struck before it could tidy up
                 said = _explained(error)
