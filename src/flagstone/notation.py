@@ -68,7 +68,16 @@ class FrameProblem(ValueError):
         self, problem: str, column: int | None = None, remedy: Sequence[str | Parameter] = ()
     ) -> None:
         super().__init__(problem if column is None else f"column {column}: {problem}")
-        self.remedy = tuple(remedy)
+        self.problem, self.column, self.remedy = problem, column, tuple(remedy)
+
+    def after(self, n: int) -> FrameProblem:
+        """Return the problem in a line that has this many characters before the text.
+
+        >>> print(FrameProblem("'g' is no digit", 2).after(10))
+        column 12: 'g' is no digit
+        """
+        column = None if self.column is None else self.column + n
+        return FrameProblem(self.problem, column, self.remedy)
 
 
 def parse_frames(line: bytes, notation: str = "hex") -> list[WrittenFrame]:

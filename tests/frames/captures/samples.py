@@ -188,6 +188,22 @@ SAMPLES = [
 #: Texts that cannot be read: what the message must name.
 REFUSED = {
     "not a digit": (f"{A}\n{A[:-1]}x\n{B}\n", ["line 2", "'x' is not", A[:8], "--skip-bad-lines"]),
+    "not a digit, after other words": (
+        f"12:00:01.5 cc: {_spaced(A)}\n12:00:02.5 cc: 2d 5g 05\n",
+        ["line 2: column 20: 'g' is not", "in '12:00:02.5 cc: 2d 5g 05'"],
+    ),
+    "not a byte, between other words": (
+        "cc: 2d:51 -70 dB\n  cc: 2d::51\t-71 dB\n",
+        ["line 2: column 10: a separator without digits", "in 'cc: 2d::51"],
+    ),
+    "not a digit, far on": (
+        f"{_spaced(A * 3)}\n{_spaced(A * 3)[:-1]}g\n",
+        ["line 2: column 53: 'g' is not", "in …'1 05 a3 b6 ag'"],
+    ),
+    "not a digit, in JSON": (
+        '{"model":"X","codes":"2d51"}\n{"model":"X","codes":"2d5g"}\n',
+        ["line 2: '2d5g' is no frame: column 4: 'g'"],
+    ),
     "too few digits": (f"{{48}}{A}\n{{48}}{A[:8]}\n", ["line 2", "{48}", "--skip-bad-lines"]),
     "numbered lines": (_lines("{i} {s}\n"), ["'0'", "--skip-fields 1"]),
     "a hex dump": (

@@ -49,6 +49,8 @@ CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
 #: The most bytes and lines of a file that are read, and bytes in a line of digits: a digit takes
 #: up to 100 bytes of memory before it is a bit, and a line some hundred more.
 MOST_TEXT, MOST_LINES, MOST_LINE = 1 << 26, 1_000_000, 1 << 20
+#: The most bytes of a line that a message shows.
+_SHOWN = 24
 _AS_A_WHOLE = "and frames are read as a whole: cut the file into parts, and take one"
 
 _HEX, _BITS = b"0123456789abcdefABCDEF", b"01"
@@ -83,12 +85,16 @@ _FRAME_COLUMNS = (
 
 
 class WrittenFrames(NamedTuple):
-    """Digits of one or several frames: their line, the columns beside them, and the line itself."""
+    """Digits of one or several frames: their line, the columns beside them, and the line itself.
+
+    ``start`` says where in the line the digits begin. Without a line, they are a value in it.
+    """
 
     line: int
     digits: bytes
     columns: Mapping[str, str]
     shown: bytes = b""
+    start: int = 0
 
 
 @dataclass
@@ -168,7 +174,7 @@ def _frames(
     written: Iterable[WrittenFrames], reading: Reading
 ) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
     before = ""
-    for line, digits, columns, shown in written:
+    for line, digits, columns, shown, start in written:
         try:
             for bits in _frame_bits(digits, reading):
                 yield line, bits, columns
@@ -176,7 +182,11 @@ def _frames(
                 before = before or columns["before"][:40]
                 reading.notes[f"left out before each frame: {before!r}, or the like"] += 1
         except FrameProblem as problem:
-            said = f"{problem}, in {_shown(shown.strip())}" if shown else str(problem)
+            if shown:
+                problem = problem.after(start)
+                said = f"{problem}, in {_around(shown, problem.column)}"
+            else:
+                said = f"{_shown(digits)} is no frame: {problem}"
             reading.bad(line, FrameProblem(said, remedy=problem.remedy))
 
 
@@ -262,13 +272,15 @@ def _read_digits(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
                 said = f"has {len(words)} fields: nothing is left to be the frame, in "
                 reading.bad(number, FrameProblem(said + _shown(line.strip())))
                 continue
-            yield WrittenFrames(number, words[-1] if reading.skip_fields else line, {}, line)
+            body = words[-1] if reading.skip_fields else line
+            yield WrittenFrames(number, body, {}, line, len(line) - len(body))
             continue
         body, columns = _after_fields(line, epoch)
+        start = len(line) - len(body)
         if trailing:
-            body = b" ".join(_parted(body)[0])
+            body = _without_trailing(body)
             reading.notes["the text after each frame is not read"] += 1
-        yield WrittenFrames(number, body, columns, line)
+        yield WrittenFrames(number, body, columns, line, start)
 
 
 def _without_comments(text: bytes) -> bytes:
@@ -329,17 +341,17 @@ def _may_be_frame(word: bytes) -> bool:
     return not bare.translate(None, _HEX) and (bool(bare) or word[:1] in b"{/")
 
 
-def _parted(body: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Return the words that can be digits of a frame, and the rest."""
-    words = body.split()
-    n = next((i for i, word in enumerate(words) if not _may_be_frame(word)), len(words))
-    return words[:n], words[n:]
+def _without_trailing(body: bytes) -> bytes:
+    """Return a text up to the first word that cannot be digits of a frame."""
+    words = re.finditer(rb"\S+", body)
+    return body[: next((word.start() for word in words if not _may_be_frame(word[0])), len(body))]
 
 
 def _has_trailing(body: bytes) -> bool:
     """Say whether words follow a frame that are no comment."""
-    frame, rest = _parted(body)
-    return bool(frame and rest) and b"{" not in body and not re.match(rb"[;#]|//", rest[0])
+    frame = _without_trailing(body)
+    rest = body[len(frame) :]
+    return bool(frame.strip() and rest) and b"{" not in body and not re.match(rb"[;#]|//", rest)
 
 
 def _frame_bits(text: bytes, reading: Reading) -> Iterator[bytes]:
@@ -381,7 +393,15 @@ def _announced(n_bits: int, body: bytes, reading: Reading) -> bytes:
 
 
 def _shown(text: bytes) -> str:
-    return repr(text[:24].decode("utf-8", "replace"))
+    return repr(text[:_SHOWN].decode("utf-8", "replace"))
+
+
+def _around(line: bytes, column: int | None) -> str:
+    """Return the beginning of a line, or what stands at a column further on."""
+    blanks = len(line) - len(line.lstrip())
+    if column is None or column <= blanks + _SHOWN:
+        return _shown(line.strip())
+    return f"…{_shown(line[column - 1 - _SHOWN // 2 :])}"
 
 
 # --- receivers and buses -------------------------------------------------------------------------
@@ -402,7 +422,7 @@ def _read_rtl_433(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
             columns = {}
         start = next((m for kind in kinds if (m := re.match(kind, line))), None)
         if start is not None:
-            yield WrittenFrames(number, line[start.end() :], dict(columns))
+            yield WrittenFrames(number, line[start.end() :], dict(columns), line, start.end())
             continue
         for name, value in _RTL_COLUMN.findall(line):
             columns[name.decode()] = value.decode("utf-8", "replace")
