@@ -268,17 +268,17 @@ def typed(values: Array, field: Field) -> Array:
 def accepted(
     proposals: Sequence[Proposal],
     given: Mapping[str, ColumnEncoder],
-    file: str,
     field: Field,
     label: str | None,
     automatic: Collection[str],
     unnamed: bool,
-) -> dict[str, ColumnEncoder]:
-    """Return the encoders of columns that hold elements, or whose encoder is to be ``automatic``.
+) -> tuple[dict[str, ColumnEncoder], list[Proposal]]:
+    """Return the encoders of columns, and proposals of columns to leave out.
 
-    Others are refused, and what is proposed for them is said. If the columns are ``unnamed``, those
-    that are better left out are, with a warning; so are times, counters and levels that a receiver
-    adds to frames, and text beside numbers over QQ.
+    Taken are columns that hold elements, and those whose encoder is to be ``automatic``. Others are
+    refused, and what is proposed for them is said. If the columns are ``unnamed``, those that are
+    better left out are; so are times, counters and levels that a receiver adds to frames, and text
+    beside numbers over QQ.
     """
     encoders = dict(given)
     proposed = [p.encoder for p in proposals if p.encoder is not None]
@@ -299,24 +299,29 @@ def accepted(
         if encoder is not None:
             encoders[name] = encoder
         if name == label and (problem := label_problem(proposal, field)):
-            raise InputError(f"{file}: ", *problem)
+            raise InputError(*problem)
         if encoder is None and unnamed and name != label:
             left_out.append(proposal)
         elif encoder is None or not (encoder.is_plain or name in automatic):
             refused.append(proposal)
     if refused:
         frames = next((e for e in encoders.values() if e.holds_frames), None)
-        raise InputError(*_refusal(refused, field.name, label, file, frames))
-    if left_out:
-        shared: dict[str, list[str]] = {}
-        for proposal in left_out:
-            shared.setdefault(proposal.reason, []).append(proposal.column or "''")
-        told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
-        remedy = "to read them, name them with "
-        warnings.warn(
-            InputWarning(f"{file}: left out {told}; {remedy}", Parameter("columns")), stacklevel=3
-        )
-    return encoders
+        raise InputError(*_refusal(refused, field.name, label, frames))
+    return encoders, left_out
+
+
+def warn_left_out(left_out: Sequence[Proposal], file: str) -> None:
+    """Say which columns are left out, if any, and why."""
+    if not left_out:
+        return
+    shared: dict[str, list[str]] = {}
+    for proposal in left_out:
+        shared.setdefault(proposal.reason, []).append(proposal.column or "''")
+    told = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in shared.items())
+    remedy = "to read them, name them with "
+    warnings.warn(
+        InputWarning(f"{file}: left out {told}; {remedy}", Parameter("columns")), stacklevel=3
+    )
 
 
 def _is_text(encoder: ColumnEncoder | None) -> bool:
@@ -329,7 +334,6 @@ def _refusal(
     refused: Sequence[Proposal],
     field: str,
     label: str | None,
-    file: str,
     frames: ColumnEncoder | None = None,
 ) -> list[str | Parameter]:
     """Return the error for columns without an encoder that need one, with what is proposed.
@@ -338,7 +342,7 @@ def _refusal(
     """
     if frames is not None and label is None:
         return [
-            f"{file}: column {frames.column!r} holds frames. To read them alone: ",
+            f"column {frames.column!r} holds frames. To read them alone: ",
             Parameter("columns", [frames.column]),
             " ",
             Parameter("encode", {frames.column: frames.text}),
@@ -353,7 +357,7 @@ def _refusal(
     columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
     advice = next((p.encoder.advice for p in refused if p.encoder and p.encoder.advice), ())
     return [
-        f"{file}: {role} {first.column!r}{others} {problem}: {first.reason}. ",
+        f"{role} {first.column!r}{others} {problem}: {first.reason}. ",
         *advice,
         "Proposed: ",
         *([Parameter("encode", encode)] if encode else []),

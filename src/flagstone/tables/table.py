@@ -23,6 +23,7 @@ from flagstone.tables.proposals import (
     accepted,
     are_elements,
     propose_columns,
+    warn_left_out,
     warn_of,
 )
 from flagstone.wording import closest
@@ -265,7 +266,11 @@ class Table:
             found = self.proposals(open_ones, F, missing=missing, floats=floats)
             automatic = {name for name in open_ones if given[name] is not None}
             unnamed = all(name.startswith("-") for name in columns or ())
-            encoders = accepted(found, encoders, file, F, label, automatic, unnamed)
+            try:
+                encoders, left_out = accepted(found, encoders, F, label, automatic, unnamed)
+            except InputError as error:
+                raise InputError(f"{file}: ", *error.args) from None
+            warn_left_out(left_out, file)
             warn_of([p for p in found if p.column in encoders], file, missing)
         features = tuple(encoders[name] for name in chosen if name in encoders)
         if not features:
