@@ -364,3 +364,59 @@ def test_a_named_column_is_never_left_out(tmp_path):
         table.encoding(2, columns=["a", "b"], encode="auto")
     with pytest.warns(InputWarning, match="left out a"):
         assert table.encoding(2, encode="auto").columns == ("b",)
+
+
+def advised(table, **options):
+    """Return the advice of the error about columns that need an encoder."""
+    with pytest.raises(InputError) as caught:
+        table.encoding(2, **options)
+    return str(caught.value).partition("Proposed: ")[2]
+
+
+def words_table(tmp_path, n_words, *, n_names=0):
+    """Write a column of bits, some of two words, and some of names; return the table."""
+    heads = ["bit", *(f"w{i}" for i in range(n_words)), *(f"n{i}" for i in range(n_names))]
+    lines = [
+        ",".join([f"{i % 2}", *["ab"[i % 2]] * n_words, *[f"k{i}"] * n_names]) for i in range(60)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(heads), *lines]) + "\n")
+    return open_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("count", [2, 5, 6, 20])
+def test_an_error_about_many_columns_says_what_to_do_with_all_of_them(tmp_path, count):
+    table = words_table(tmp_path, count)
+    words = [f"w{i}" for i in range(count)]
+    advice = advised(table)
+    out = [f"-{name}" for name in words]
+    assert advice.endswith(f", or leave them all out with columns={out}")
+    assert table.encoding(2, columns=out).columns == ("bit",)
+    if count <= 5:
+        encode = dict.fromkeys(words, "levels:a,b")
+        assert advice.startswith(f"encode={encode}, or encode='auto' for every proposal")
+        assert len(table.encoding(2, encode=encode).columns) == count + 1
+    else:
+        assert advice.startswith("encode='auto' (which takes w0=levels:a,b, w1=levels:a,b, ")
+    assert len(table.encoding(2, encode="auto").columns) == count + 1
+
+
+def test_an_error_about_more_columns_than_one_reads_names_none_to_leave_out(tmp_path):
+    advice = advised(words_table(tmp_path, 21))
+    assert advice.endswith("w4=levels:a,b, …), or choose other columns with columns")
+
+
+def test_no_error_advises_to_leave_out_every_column(tmp_path):
+    table = words_table(tmp_path, 2)
+    assert advised(table, columns=["w*"]).endswith("encode='auto' for every proposal")
+    assert advised(table, columns=["w0"], label="bit").endswith("encode='auto' for every proposal")
+
+
+@pytest.mark.parametrize("n_words", [0, 1, 6])
+def test_named_columns_that_no_encoder_suits_are_part_of_every_advice(tmp_path, n_words):
+    table = words_table(tmp_path, n_words, n_names=2)
+    named, out = ["bit", "w*"][: 1 + (n_words > 0)] + ["n*"], ["-n0", "-n1"]
+    advice = advised(table, columns=named)
+    assert advice.count(f"columns={out}") == {0: 1, 1: 2, 6: 1}[n_words]
+    assert ("encode='auto'" in advice) == (n_words > 0)
+    found = table.encoding(2, columns=[*named, *out], encode="auto" if n_words else None)
+    assert len(found.columns) == 1 + n_words

@@ -37,8 +37,10 @@ from flagstone.exact import exact_integers, missing_entries, whole_number
 from flagstone.tables.batches import Array
 
 SAMPLE_ROWS = 10_000
-#: Columns that a message counts.
+#: Columns that a message lists.
 _LISTED = 5
+#: Columns that a message names to leave all of them out.
+_MOST_LEFT_OUT = 20
 #: Rows that are numbered in order by a column of any name.
 _MANY = 100
 #: A column is of numbers where at most this share of its different entries are not.
@@ -305,8 +307,7 @@ def accepted(
         elif encoder is None or not (encoder.is_plain or name in automatic):
             refused.append(proposal)
     if refused:
-        frames = next((e for e in encoders.values() if e.holds_frames), None)
-        raise InputError(*_refusal(refused, field.name, label, frames))
+        raise InputError(*_refusal(refused, field.name, label, encoders))
     return encoders, left_out
 
 
@@ -334,12 +335,13 @@ def _refusal(
     refused: Sequence[Proposal],
     field: str,
     label: str | None,
-    frames: ColumnEncoder | None = None,
+    encoders: Mapping[str, ColumnEncoder],
 ) -> list[str | Parameter]:
     """Return the error for columns without an encoder that need one, with what is proposed.
 
-    ``frames`` is the encoder of a column that holds such.
+    ``encoders`` are given or proposed, for these columns and for others.
     """
+    frames = next((encoder for encoder in encoders.values() if encoder.holds_frames), None)
     if frames is not None and label is None:
         return [
             f"column {frames.column!r} holds frames. To read them alone: ",
@@ -351,24 +353,33 @@ def _refusal(
         ]
     first = refused[0]
     role = "label" if first.column == label else "column"
-    others = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+    more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
     problem = f"does not hold elements of {field}" if first.encoder else "is better left out"
-    encode = {p.column: p.encoder.text for p in refused[:5] if p.encoder}
-    columns = [f"-{p.column}" for p in refused[:5] if not p.encoder]
     advice = next((p.encoder.advice for p in refused if p.encoder and p.encoder.advice), ())
-    return [
-        f"{role} {first.column!r}{others} {problem}: {first.reason}. ",
-        *advice,
-        "Proposed: ",
-        *([Parameter("encode", encode)] if encode else []),
-        *([" "] if encode and columns else []),
-        *([Parameter("columns", columns)] if columns else []),
-        ", or ",
-        Parameter("encode", "auto"),
-        " for every proposal",
-        *([] if columns or first.column == label else [", or leave it out with "]),
-        *([] if columns or first.column == label else [Parameter("columns", [f"-{first.column}"])]),
-    ]
+    told = [f"{role} {first.column!r}{more} {problem}: {first.reason}. ", *advice, "Proposed: "]
+    told += _all_proposals(refused)
+    unwanted = [p.column for p in refused if p.column != label]
+    if not (encoders.keys() - {label, *unwanted} and unwanted and any(p.encoder for p in refused)):
+        return told  # no column would be left, or this is the proposal
+    if len(unwanted) > _MOST_LEFT_OUT:
+        return [*told, ", or choose other columns with ", Parameter("columns")]
+    which = "it" if len(unwanted) == 1 else "them all"
+    left_out = Parameter("columns", [f"-{name}" for name in unwanted])
+    return [*told, f", or leave {which} out with ", left_out]
+
+
+def _all_proposals(refused: Sequence[Proposal]) -> list[str | Parameter]:
+    """Return how to follow all proposals: at once, and one by one if they are few."""
+    encode = {p.column: p.encoder.text for p in refused if p.encoder}
+    dropped = [f"-{p.column}" for p in refused if not p.encoder]
+    if not encode:
+        return [Parameter("columns", dropped)]
+    beside = [" ", Parameter("columns", dropped)] if dropped else []
+    at_once = [Parameter("encode", "auto"), *beside]
+    if len(encode) > _LISTED:
+        shown = [f"{column}={text}" for column, text in encode.items()][:_LISTED]
+        return [*at_once, f" (which takes {', '.join(shown)}, …)"]
+    return [Parameter("encode", encode), *beside, ", or ", *at_once, " for every proposal"]
 
 
 def label_problem(proposal: Proposal, field: Field) -> list[str | Parameter]:
