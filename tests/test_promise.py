@@ -9,7 +9,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from flagstone import IndexRule, LinearSpan
+from flagstone import GF, Flag, IndexRule, LinearSpan
+from flagstone.algebra import Staircase
 from flagstone.guarantees import (
     Asked,
     Certificate,
@@ -20,6 +21,7 @@ from flagstone.guarantees import (
     Setup,
     Window,
 )
+from flagstone.rules import rule_named
 from flagstone.text import agreement, conditions, next_step, percent, sure
 
 CERTIFICATE = Certificate(
@@ -69,6 +71,20 @@ def test_sentence_when_all_is_proven():
         "sample: at most 4.1 % of these rows uncovered); the answer does not change if up to 312 "
         "rows are altered"
     )
+
+
+@pytest.mark.filterwarnings("ignore::flagstone.errors.ReplicabilityWarning")
+@pytest.mark.parametrize(("name", "rho"), [("index", 0.1), ("heavy", 0.01)])
+def test_a_margin_above_the_number_of_rows_says_what_it_means(name, rho):
+    rule, rows = rule_named(name, rho=rho), np.random.RandomState(0).randint(0, 2, size=(500, 6))
+    found = LinearSpan(rule=rule, random_state=1).fit(rows).guarantee_
+    margin, t = found.measured.margin, found.setup.threshold
+    assert margin > 500
+    said = f"if any of the 500 rows are altered, or if up to {margin:,} rows are added"
+    assert f"the answer does not change {said}" in str(found)
+    for kept, added in ((rows, margin), (rows[:0], 500)):  # the worst rows: all are equal
+        flag = Flag(6).update(GF(2).rows(np.r_[kept, np.ones((added, 6), dtype=int)]))
+        assert flag.dim_at(rule.index(Staircase.of(flag), t)) == 0
 
 
 @pytest.mark.parametrize(

@@ -354,16 +354,22 @@ def promises(g: Guarantee, uncovered: float | None = None) -> list[str]:
     said = [replicability(g), each(g), contains(g), coverage(g, uncovered)]
     if g.measured.is_empty:
         said.insert(0, "no direction was kept: the answer says nothing about the rows")
-    said.append(margin(g.measured.margin))
+    said.append(margin(g))
     if g.setup.window.start:
         said.append(containment(g))
     return [part for part in said if part is not None]
 
 
-def margin(rows: int) -> str:
-    """The margin in words."""
+def margin(g: Guarantee) -> str:
+    """The margin in words; only that of {0} can be larger than the number of rows."""
+    rows, given = g.measured.margin, g.setup.n_rows
     if not rows:
         return "one altered row may change the answer"
+    if rows >= given and not g.measured.dim:
+        return (
+            f"the answer does not change if any of the {given:,} rows are altered, or if up to "
+            f"{rows:,} rows are added"
+        )
     some = "one row is" if rows == 1 else f"up to {rows:,} rows are"
     return f"the answer does not change if {some} altered"
 
@@ -590,7 +596,7 @@ def promise_rows(g: Guarantee, uncovered: int | None = None) -> list[tuple[str, 
         ("Same equations", contains(g), certified),
         ("What now", next_step(g), ("not certified", "open")),
         ("Coverage", coverage(g, share), _coverage_badge(g, uncovered)),
-        ("Margin", margin(g.measured.margin), proven if g.measured.margin else none),
+        ("Margin", margin(g), proven if g.measured.margin else none),
     ]
     if g.setup.window.start:
         rows.append(("Damaged rows", containment(g), ("proven under this condition", "plain")))
