@@ -1,5 +1,8 @@
 """What an answer is worth, said before anything else."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -14,7 +17,7 @@ from flagstone import (
     SubspaceClassifier,
     ask,
 )
-from flagstone.errors import ReplicabilityWarning
+from flagstone.errors import BottomError, ReplicabilityWarning
 from flagstone.pipeline import certify
 from flagstone.question import ConstraintsQuestion
 
@@ -292,6 +295,61 @@ def test_labels_that_are_allowed_to_be_wrong_are_taken_into_account_after_bottom
     with pytest.warns(ReplicabilityWarning, match="⊥"):
         finding = ParityClassifier(contamination=0.01, random_state=1).fit(X, y).finding_
     assert finding.hint.startswith("if more labels may be wrong, say how many (contamination); ")
+
+
+def products(X, **options):
+    """Return what the hint and the warning after ⊥ say of products of columns: one text."""
+    y = np.random.RandomState(1).randint(0, 2, size=len(X))
+    model = ParityClassifier(random_state=1, **options)
+    with pytest.warns(ReplicabilityWarning, match="⊥") as warned:
+        hint = model.fit(X, y).finding_.hint
+    said = re.search(r"use products of columns \(degree \d\)(.*?)(;|$)", hint)
+    with pytest.raises(BottomError) as error:
+        model.predict(X)
+    for text in (str(warned[0].message), str(error.value)):
+        found = re.search(r"try degree=\d(.*?), or add columns", text)
+        assert (found and found[1]) == (said and said[1])
+    return None if said is None else said[1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "needs"),
+    [
+        ((2000, 20), {}, ""),
+        ((2000, 20), {"contamination": 0.004}, ""),
+        ((2000, 20), {"contamination": 0.01}, "a contamination below 0.0047"),
+        ((2000, 20), {"rule": "heavy", "contamination": 0.005}, "a contamination below 0.0047"),
+        ((1000, 20), {"contamination": 0.0045}, "at least 4,609 rows"),
+        ((100, 20), {}, "at least 212 rows"),
+        (
+            (2000, 20),
+            {"rule": IndexRule(t_min=20, t_max=30)},
+            "a window that starts at threshold 9 or before",
+        ),
+    ],
+)
+def test_products_of_columns_are_advised_with_what_they_need(shape, options, needs):
+    X = np.random.RandomState(0).randint(0, 2, size=shape)
+    assert products(X, **options) == (needs and f", whose 210 columns need {needs}")
+
+
+def test_products_that_have_room_keep_rows_and_others_do_not():
+    """The limit that is named is the one that holds for rows of full rank."""
+    X = np.random.RandomState(0).randint(0, 2, size=(4000, 20))
+    y = X[:, 1] & X[:, 4]
+    for contamination, formula in ((0.004, "y = x1·x4"), (0.005, "nothing")):
+        model = ParityClassifier(degree=2, contamination=contamination, random_state=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReplicabilityWarning)
+            model.fit(X, y)
+        assert model.finding_.is_empty == (formula == "nothing")
+        assert model.finding_.is_empty or model.formula_ == formula
+
+
+@pytest.mark.parametrize(("n_columns", "field", "degree"), [(1, 2, 1), (3, 3, 2)])
+def test_products_that_do_not_exist_are_not_advised(n_columns, field, degree):
+    X = np.random.RandomState(0).randint(0, 2, size=(2000, n_columns))
+    assert products(X, field=field, degree=degree) is None
 
 
 def test_no_support_for_what_says_nothing():

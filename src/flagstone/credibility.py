@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from flagstone.algebra import Level, Plateau
 from flagstone.answers import Constraints, sparsest
+from flagstone.errors import InputError
 from flagstone.guarantees.promise import MOST_OUTSIDE
 from flagstone.question import ParityQuestion
 from flagstone.rules import rule_named
@@ -33,6 +34,27 @@ class Alternatives:
     count: str
     choice: str
     proven: bool | None
+
+
+@dataclass(frozen=True)
+class ProductsOfColumns:
+    """Products of the next degree, for rows on which no rule fits.
+
+    ``count`` of them are rows of dimension ``dim``. Of the ``n_rows`` rows something is kept by
+    thresholds up to ``n_rows // dim``, whatever the rows are; ``first`` is the first threshold of
+    the same rule.
+    """
+
+    degree: int
+    count: int
+    dim: int
+    n_rows: int
+    first: int
+
+    @property
+    def have_room(self) -> bool:
+        """Whether something is certainly kept at the first threshold."""
+        return self.first * self.dim <= self.n_rows
 
 
 class Credibility:
@@ -167,3 +189,21 @@ class Credibility:
         count = count if order else "infinitely many"
         proven = sparsest(V, answer.dim).proven if question.choice == "sparsest" else None
         return Alternatives(dim, count, question.choice, proven)
+
+    @property
+    def products(self) -> ProductsOfColumns | None:
+        """Products of columns of the next degree; None if there are no others, or too many."""
+        finding, g = self._finding, self._promises
+        if g is None or finding.rule is None:
+            return None
+        made, setup = finding.encoding.monomials, g.setup
+        try:
+            more = replace(made, degree=made.degree + 1)
+            more.check_memory()
+            dim = finding.question.dim(more.count)
+            first = finding.rule.window(dim, setup.n_rows, setup.n_shards).t_min
+        except InputError:
+            return None
+        if more.count == made.count:
+            return None
+        return ProductsOfColumns(more.degree, more.count, dim, setup.n_rows, first)

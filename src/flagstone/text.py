@@ -6,6 +6,7 @@ can be reworded here without breaking anything that was saved.
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -267,9 +268,17 @@ def hint(finding: Finding) -> str | None:
     if best is None and no_rule:
         g = finding.promises
         more = "more " if g is not None and g.asked.contamination else ""
+        products = finding.credibility.products
+        not_linear = (
+            ""
+            if products is None
+            else (
+                "if the rule may not be linear, use products of columns (degree "
+                f"{products.degree}){products_need(finding)}; "
+            )
+        )
         return (
-            f"if {more}labels may be wrong, say how many (contamination); if the rule may not be "
-            f"linear, use products of columns (degree {finding.encoding.degree + 1}); or add "
+            f"if {more}labels may be wrong, say how many (contamination); {not_linear}or add "
             "columns that the label depends on"
         )
     if best is None:
@@ -285,6 +294,22 @@ def hint(finding: Finding) -> str | None:
         f"another window would be more stable: {where} give one space of dimension {best.dim}. Use "
         "it on new data only (plan): choosing it on these rows voids the guarantees"
     )
+
+
+def products_need(finding: Finding) -> str:
+    """What products of columns need; "" if the rows and the rule of the finding leave room."""
+    made, rule = finding.credibility.products, finding.rule
+    if made is None or rule is None or made.have_room:
+        return ""
+    c, most = float(rule.contamination), made.n_rows // made.dim
+    if rule.t_min is not None and most:
+        needed = f"a window that starts at threshold {most:,} or before"
+    elif c * made.dim >= 1:
+        limit = Decimal(1) / made.dim
+        needed = f"a contamination below {_rounded(limit, limit.adjusted() - 1, ROUND_FLOOR)}"
+    else:
+        needed = f"at least {math.ceil(made.dim / (1 - c * made.dim)):,} rows"
+    return f", whose {made.count:,} columns need {needed}"
 
 
 def alternatives(finding: Finding) -> str | None:

@@ -270,7 +270,7 @@ class ParityRule(Answer):
                 Parameter("contamination"),
                 "; if the rule may not be linear, try ",
                 Parameter("degree", 2),
-                "; if it may have a constant, ",
+                " (with more rows or less contamination); if it may have a constant, ",
                 Parameter("fit_intercept", True),
                 "; or add columns that the label depends on",
             )

@@ -22,6 +22,7 @@ from flagstone.estimators.labels import (
     named_classes,
 )
 from flagstone.finding import Finding
+from flagstone.text import products_need
 
 
 def is_binary(field: Any) -> bool:
@@ -37,15 +38,21 @@ def indicators(labels: Array, classes: Array) -> Array:
     return np.asarray(labels[:, np.newaxis] == classes, dtype=float)
 
 
-def after_bottom(estimator: Any) -> list[str | Parameter]:
-    """Say what to try after ⊥, by what the estimator allows for already."""
+def after_bottom(estimator: Any, finding: Finding | None = None) -> list[str | Parameter]:
+    """Say what to try after ⊥, by what the estimator allows for already.
+
+    With its finding, products of columns are named with what they need.
+    """
     known = estimator.get_params(deep=False)
     said: list[str | Parameter]
     if "contamination" in known:
         allowed = known["contamination"] or getattr(known["rule"], "contamination", 0.0)
         said = [f"; if labels may be wrong, allow for {'more ' if allowed else ''}wrong rows with "]
-        said += [Parameter("contamination"), "; if the rule may not be linear, try "]
-        said += [Parameter("degree", known["degree"] + 1)]
+        said += [Parameter("contamination")]
+        if finding is None or finding.credibility.products is not None:
+            said += ["; if the rule may not be linear, try "]
+            said += [Parameter("degree", known["degree"] + 1)]
+            said += [products_need(finding)] if finding is not None else []
     else:
         said = ["; if labels may be wrong, ParityClassifier allows for that with "]
         said += [Parameter("contamination"), "; if the rule may not be linear, it has "]
@@ -106,7 +113,7 @@ class RuleReader:
             raise BottomError(
                 "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
                 "0…0 with a non-zero label)",
-                *after_bottom(self),
+                *after_bottom(self, self._ask()),
                 *MAJORITY,
             )
         elements = rule.predict(rows)

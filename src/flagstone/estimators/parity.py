@@ -29,7 +29,7 @@ class LinearRuleClassifier(RuleReader, SpanClassifier):
 
     @property
     def _emptiness(self) -> list[str | Parameter]:
-        advice = [*after_bottom(self), *MAJORITY] if self.is_bottom_ else []
+        advice = [*after_bottom(self, self._ask()), *MAJORITY] if self.is_bottom_ else []
         return [*super()._emptiness, *advice]
 
     @property
