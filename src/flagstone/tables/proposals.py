@@ -374,8 +374,8 @@ def _all_proposals(refused: Sequence[Proposal]) -> list[str | Parameter]:
     dropped = [f"-{p.column}" for p in refused if not p.encoder]
     if not encode:
         return [Parameter("columns", dropped)]
-    beside = [" ", Parameter("columns", dropped)] if dropped else []
-    at_once = [Parameter("encode", "auto"), *beside]
+    beside: list[str | Parameter] = [" ", Parameter("columns", dropped)] if dropped else []
+    at_once: list[str | Parameter] = [Parameter("encode", "auto"), *beside]
     if len(encode) > _LISTED:
         shown = [f"{column}={text}" for column, text in encode.items()][:_LISTED]
         return [*at_once, f" (which takes {', '.join(shown)}, …)"]
