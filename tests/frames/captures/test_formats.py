@@ -192,17 +192,19 @@ def test_an_empty_table_holds_no_frames(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("start", "part", "times", "problem"),
     [
-        (b"10" * 600_000, "line 1: longer than 1 MiB"),
-        (b"ab\n" + b"/*" * 600_000, "line 2: longer than 1 MiB"),
-        (b"ab\n" * 1_000_001, "more than 1,000,000 lines"),
-        (b"ab ab ab ab\n" * 5_600_000, "more than 64 MiB"),
+        (b"", b"10" * 6_000, 100, "line 1: longer than 1 MiB"),
+        (b"ab\n", b"/*" * 6_000, 100, "line 2: longer than 1 MiB"),
+        (b"ab\n", b"ab\n" * 100_000, 10, "more than 1,000,000 lines"),
+        (b"", b"ab ab ab ab\n" * 56_000, 100, "more than 64 MiB"),
     ],
     ids=["one line", "comments", "many lines", "much text"],
 )
-def test_a_file_that_would_fill_the_memory_is_refused_at_once(tmp_path, text, problem):
+def test_a_file_that_would_fill_the_memory_is_refused_at_once(
+    tmp_path, start, part, times, problem
+):
     path = tmp_path / "c.hex.bz2"
-    path.write_bytes(bz2.compress(text, 1))
+    path.write_bytes(bz2.compress(start) + bz2.compress(part, 1) * times)  # one file, in streams
     with pytest.raises(InputError, match=problem):
         read_capture([path])
