@@ -75,7 +75,7 @@ class FrameView(AnswerView):
 
     def _code(self) -> str:
         """Return the digests as functions of a frame."""
-        if not self._study.digests:
+        if not self._study.checks:
             return ""
         parts = (("A C function that checks a frame", "c"), ("The same in Python", "python"))
         return "".join(

@@ -83,15 +83,20 @@ class Study:
         return [] if self.analysis is None else self.analysis.digests
 
     @property
+    def checks(self) -> list[Digest]:
+        """What a frame must pass: the digests, and bytes that are the complements of others."""
+        return [] if self.analysis is None else self.analysis.checks
+
+    @property
     def named(self) -> list[Digest]:
-        """Those of them with a name."""
+        """The digests with a name."""
         return [digest for digest in self.digests if digest.name]
 
     @cached_property
     def broken(self) -> Array:
         """Which frames break a digest; without any digest, which break the equations."""
-        if self.digests:
-            return broken_by(self.digests, self.rows)
+        if self.checks:
+            return broken_by(self.checks, self.rows)
         answer = self.finding.answer
         if not isinstance(answer, Constraints) or answer.is_bottom:
             return np.zeros(len(self.rows), dtype=bool)
@@ -110,19 +115,19 @@ class Study:
     @property
     def strength(self) -> Strength | None:
         """How many wrong frames pass the digests; None without any."""
-        if not self.digests:
+        if not self.checks:
             return None
-        return Strength.of(self.digests, self.rows.shape[1], self.finding.answer)
+        return Strength.of(self.checks, self.rows.shape[1], self.finding.answer)
 
     @property
     def unseen(self) -> Unseen | None:
         """The data bits whose part in the digest no frame shows; None without a digest."""
         good = self.rows[~self.broken]
-        if not self.digests or self.analysis is None:
+        if not self.checks or self.analysis is None:
             return None
         if not len(good):  # a saved finding knows in which directions its frames differed
             good = np.pad(self.analysis.frame.directions, ((1, 0), (0, 0)))
-        checks = {i for digest in self.digests for i in digest.rule.checks}
+        checks = {i for digest in self.checks for i in digest.rule.checks}
         return Unseen.of(good, sorted(checks))
 
     def source_code(self, language: str, strict: bool = False) -> str:
@@ -141,7 +146,7 @@ class Study:
         if reading.get("sync"):
             notes.append(f"They begin after {reading['sync']}.")
         equations, note = _as_rule(self.finding.answer) if strict else None, " ".join(notes)
-        return frame_code(n, self.digests, language, equations=equations, order=order, note=note)
+        return frame_code(n, self.checks, language, equations=equations, order=order, note=note)
 
     def damaged(self, most: int) -> list[DamagedFrame]:
         """Return the first frames that are damaged, with marked bits; those that a finding kept."""
@@ -161,7 +166,7 @@ class Study:
     def _kept(self) -> list[DamagedFrame]:
         kept = self.finding.rows
         rows = np.array([list(map(int, text)) for text in kept.values], dtype=np.uint8)
-        broken = broken_by(self.digests, rows) if self.digests else [True] * len(rows)
+        broken = broken_by(self.checks, rows) if self.checks else [True] * len(rows)
         found = zip(kept.places, kept.values, broken, strict=True)
         return [DamagedFrame(Place(*place), text, ()) for place, text, bad in found if bad]
 
@@ -173,7 +178,7 @@ class Study:
             if usual not in ("?", str(bit))
         )
         turned = row ^ np.eye(len(row), dtype=np.uint8)
-        repairs = np.flatnonzero(~broken_by(self.digests, turned)).tolist() if self.digests else []
+        repairs = np.flatnonzero(~broken_by(self.checks, turned)).tolist() if self.checks else []
         # a bit that is constant, and as it must be, was not flipped
         repairs = [i for i in repairs if (i in unusual if unusual else self.pattern[i] == "?")]
         if not repairs:
@@ -247,7 +252,7 @@ def study(
         places=tuple((str(places[i].file), places[i].row, places[i].line) for i in bad),
         values=tuple("".join(map(str, rows[i].tolist())) for i in bad),
     )
-    kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.digests]}
+    kept = {**finding.provenance, "digest": [digest.to_dict() for digest in found.checks]}
     return replace(found, finding=replace(finding, rows=counted, provenance=kept))
 
 

@@ -28,17 +28,17 @@ def digest_text(digest: Digest) -> str:
 
 def headline(found: Study) -> str:
     """Return what was found, in a line."""
-    if not found.digests:
+    if not found.checks:
         return f"No digest found in {counted(found.finding.rows.read, 'frame')}"
-    names = "; ".join(digest_text(digest) for digest in found.digests)
-    fit = min(digest.rows_verified - digest.rows_broken for digest in found.digests)
-    return f"{names}: fits {fit:,} of {counted(found.digests[0].rows_verified, 'frame')}"
+    names = "; ".join(digest_text(digest) for digest in found.checks)
+    fit = min(digest.rows_verified - digest.rows_broken for digest in found.checks)
+    return f"{names}: fits {fit:,} of {counted(found.checks[0].rows_verified, 'frame')}"
 
 
 def digest_lines(found: Study) -> list[Line]:
     """Return name, place, formula and evidence of each digest; equations where there is none."""
     lines: list[Line] = []
-    for digest in found.digests:
+    for digest in found.checks:
         lines += _digest(digest, found)
     if lines:
         return [*lines, *([("  strength", str(found.strength))] if found.strength else [])]

@@ -10,6 +10,7 @@ from flagstone.cli.json_keys import GROUP_KEYS
 from flagstone.cli.verbs import VERBS
 from flagstone.store import load, save
 from tests.frames.cli.captured import SEED, with_crc, write
+from tests.frames.digests.test_complements import remote
 
 
 def labelled(text):
@@ -214,3 +215,21 @@ def test_a_protocol_fixes_seed_window_and_frames(run, place):
     assert found["fingerprint"] == plain["fingerprint"]
     assert (found["seed"], found["rows"]["read"]) == ("7", 600)
     assert run("frames", "fresh.hex", "--protocol", "protocol.json", "--seed", "8").code == 2
+
+
+def test_bytes_and_their_complements_are_named_saved_and_compared(run, place):
+    X = remote(np.random.default_rng(1), 300)
+    done = run("frames", write(place, "remote.hex", X), *SEED, "-o", "remote.json")
+    assert done.code == 0
+    assert "digest      complement of byte 0, byte 2, in byte 1, byte 3\n" in done.out
+    assert "  formula   byte 1 = byte 0 inverted, byte 3 = byte 2 inverted\n" in done.out
+    shown = run("frames", "remote.json", "--as", "rtl_433").out
+    assert shown == run("frames", "remote.hex", *SEED, "--as", "rtl_433").out
+    assert "if ((b[0] ^ b[1]) != 0xff || (b[2] ^ b[3]) != 0xff) {" in shown
+    X[:, 8:16] ^= 1
+    run("frames", write(place, "other.hex", X), *SEED, "-o", "other.json")
+    compared = run("compare", "remote.json", "other.json")
+    assert compared.code == 4
+    assert (
+        "different digests: complement of x0..x7, x16..x23; complement of x16..x23" in compared.out
+    )

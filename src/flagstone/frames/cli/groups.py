@@ -42,7 +42,7 @@ def _shared_lines(groups: Groups) -> list[Line]:
         return []
     members: dict[str, list[str]] = {}
     for value, found in groups.items():
-        names = [in_bytes(digest.name or digest.formula) for digest in found.digests]
+        names = [in_bytes(digest.name or digest.formula) for digest in found.checks]
         members.setdefault(" and ".join(names) or "no digest", []).append(in_bytes(value))
     lines: list[Line] = []
     for name, values in members.items():

@@ -64,11 +64,11 @@ def check(finding: Finding, options: CheckOptions) -> int:
             "tolerance": tolerance,
             "equations": list(map(list, counts.items())),
         }
-        keys["digests"] = [[d.name, int(broken_by([d], found.rows).sum())] for d in found.digests]
+        keys["digests"] = [[d.name, int(broken_by([d], found.rows).sum())] for d in found.checks]
         head = {"schema": SCHEMA, "fingerprint": finding.fingerprint, "ok": ok}
         print_json(head | {"rows": rows.to_dict()} | keys | {"unusual": int(unusual.sum())})
         return OK if ok else FAILED
-    names = " and ".join(digest_text(d) for d in found.digests) or "the equations"
+    names = " and ".join(digest_text(d) for d in found.checks) or "the equations"
     print(safe(f"{counted(n, 'frame')} of {n_bits} bits checked against {names}"))
     for note in chosen.notes:
         print(f"! {safe(note)}")
@@ -126,7 +126,7 @@ def compare(first: str, a: Finding, second: str, b: Finding) -> tuple[bool, list
 
     That is how often a frame of one finding passes the check of the other.
     """
-    ours, theirs = (saved_study(finding).digests for finding in (a, b))
+    ours, theirs = (saved_study(finding).checks for finding in (a, b))
     lines = [_difference(x, y) for x, y in zip(ours, theirs, strict=False)]
     for name, some in ((first, ours[len(theirs) :]), (second, theirs[len(ours) :])):
         lines += [f"only in {name}: {digest_text(digest)}" for digest in some]

@@ -36,7 +36,7 @@ def print_study(found: Study, options: FrameOptions, written: Sequence[str]) -> 
     lines = [*ruled(found.pattern), ("", ""), *digest_lines(found)]
     lines += damaged_lines(found, options.listed_rows)
     lines += next_lines(found)
-    if found.digests:  # a decoder writes no files
+    if found.checks:  # a decoder writes no files
         lines.append(
             ("decoder", f"{rerun_command(None, outputs=options)} --as c (or python, rtl_433)")
         )
@@ -89,7 +89,7 @@ def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
         return _decoder_lines(found)
     if shown_as not in ("c", "python"):
         return answer_lines(finding, shown_as)
-    if not found.digests and not strict:
+    if not found.checks and not strict:
         raise UsageError(
             f"--as {shown_as} writes code for a digest, and none was found; say which the check "
             "bits are with --solve, or add --strict for what all frames obey"
@@ -99,7 +99,7 @@ def shown_lines(found: Study, shown_as: str, strict: bool = False) -> list[str]:
 
 def _decoder_lines(found: Study) -> list[str]:
     """Return the named digests as lines of a decoder for rtl_433."""
-    if not found.named:
+    if not any(digest.name for digest in found.checks):
         raise UsageError(
             "--as rtl_433 writes code for digests with a name, and none was verified on frames; "
             "use --as c, which writes masks"
@@ -107,7 +107,7 @@ def _decoder_lines(found: Study) -> list[str]:
     codes = dict(found.finding.provenance.get("reading") or {}).get("decode") or []
     names = found.finding.encoding.names
     try:
-        code, left = decoder_code(names, found.digests)
+        code, left = decoder_code(names, found.checks)
     except (LookupError, TypeError, ValueError):
         raise FormatError("the finding holds a digest that no rows can have shown") from None
     lines = [f"reflect_bytes(b, {-(-len(names) // 8)});"] if "reverse-bytes" in codes else []
@@ -126,7 +126,7 @@ def _frame_lines(found: Study, shown_as: str) -> list[str]:
     frames = [(n_bits, row.tobytes().hex()[: -(-n_bits // 4)]) for row in packed]
     if shown_as == "hex":
         return [f"{{{n_bits}}}{digits}" for _, digits in frames]
-    checks = {i for digest in found.digests for i in digest.rule.checks}
+    checks = {i for digest in found.checks for i in digest.rule.checks}
     kinds = ["CHECK" if i in checks else "" for i in range(n_bits)]
     cuts = [i for i in range(1, n_bits) if kinds[i] != kinds[i - 1] or i % 8 == 0]
     layout = [

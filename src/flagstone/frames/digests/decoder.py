@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flagstone.frames.digests.code import harmless
-from flagstone.frames.digests.digest import Digest, columns_of, hex_text, runs
+from flagstone.frames.digests.digest import Digest, columns_of, hex_text, runs, span_text
 from flagstone.frames.digests.lfsr import LFSR_ROUTINES
 from flagstone.frames.digests.polynomials import mirrored
 
@@ -38,7 +38,7 @@ def decoder_code(names: Sequence[str], digests: Sequence[Digest]) -> tuple[str, 
         if test is None:
             left.append(digest)
             continue
-        where = f"{digest.columns[0]}..{digest.columns[-1]}"
+        where = span_text(names, check)
         lines = [f"/* {harmless(f'{digest.name}, in {where}: {digest.formula}')} */"]
         if phase:
             n_bits = len(names) - phase
@@ -55,6 +55,10 @@ Parts = list[tuple[int, int]]
 def _test(names: Sequence[str], digest: Digest, check: Sequence[int], phase: int) -> str | None:
     """Return what is true of a frame that does not pass; None where there is no routine."""
     given = {**digest.parameters, **next(iter(digest.parameters.get("catalogued", ())), {})}
+    if digest.kind == "complement":
+        pairs = [columns_of(names, pair) for pair in given["pairs"]]
+        bytes_ = [[(place - phase) // 8 for place in pair] for pair in pairs]
+        return " || ".join(f"(b[{i}] ^ b[{j}]) != 0xff" for i, j in bytes_)
     routine = _ROUTINES.get(digest.kind)
     if routine is None or "bits" in given:
         return None

@@ -27,7 +27,7 @@ class Digest:
     Attributes
     ----------
     kind : str
-        parity, xor, crc, lfsr, keys or sum; ``linear`` where no name is known.
+        parity, xor, crc, lfsr, keys, sum or complement; ``linear`` where no name is known.
     name : str or None
         For people: ``CRC-16/XMODEM``. None where no name is known.
     columns : tuple of str
@@ -73,6 +73,8 @@ class Digest:
             return w + _SUMS
         if self.kind in ("parity", "xor"):
             return w + _PARITIES
+        if self.kind == "complement":
+            return CANDIDATES  # pairs of bytes
         return w * (len(self.parameters.get("keys", ())) + 1) + CANDIDATES
 
     def to_dict(self) -> dict[str, Any]:

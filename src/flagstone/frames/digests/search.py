@@ -19,6 +19,7 @@ import numpy as np
 from flagstone.algebra import GF, AffineSubspace, Array, Flag, Subspace
 from flagstone.answers import Constraints
 from flagstone.coins import Coins
+from flagstone.frames.digests.complements import name_complement
 from flagstone.frames.digests.crc import crc_formula, joined
 from flagstone.frames.digests.digest import (
     Digest,
@@ -78,6 +79,8 @@ class DigestAnalysis:
         The check bits, if the caller named them.
     looked : bool
         Whether digests were searched for in rows, here or when a finding was saved.
+    complement : Digest or None
+        Bytes that are the complements of others; payloads have such bytes, too.
 
     Examples
     --------
@@ -94,6 +97,12 @@ class DigestAnalysis:
     rows: Array | None = None
     solve: Sequence[int] | None = None
     looked: bool = False
+    complement: Digest | None = None
+
+    @property
+    def checks(self) -> list[Digest]:
+        """What a frame must pass: its digests, and bytes that are the complements of others."""
+        return [*self.digests, *([] if self.complement is None else [self.complement])]
 
     @cached_property
     def layers(self) -> Layers:
@@ -118,7 +127,7 @@ class DigestAnalysis:
         kinds = [("pair", layers.pairs), ("check", checks), ("other", layers.relations)]
         return {
             "pattern": layers.pattern,
-            "digest": [d.to_dict() for d in self.digests] if self.looked else None,
+            "digest": [d.to_dict() for d in self.checks] if self.looked else None,
             "relations": [
                 {
                     "kind": kind,
@@ -188,7 +197,9 @@ def analyze(
         Layers.solved_for(frame, solve)  # refuses what cannot be solved for
     if rows is None or not len(rows):
         known = [Digest.from_dict(values, frame.names) for values in recalled or ()]
-        return DigestAnalysis(frame, known, None, solve, recalled is not None)
+        digests = [digest for digest in known if digest.kind != "complement"]
+        complement = next((digest for digest in known if digest.kind == "complement"), None)
+        return DigestAnalysis(frame, digests, None, solve, recalled is not None, complement)
     rows = np.asarray(rows, dtype=np.uint8)
     found = search(frame.names, rows[:SAMPLE], solve, cases)
     analysis = DigestAnalysis(frame, found, rows, solve, True)
@@ -200,7 +211,10 @@ def analyze(
     found = [d for d in found if d.name or solve is not None or _is_beyond_chance(d, rows)]
     if others:
         found = [joined(digest, frame.names, rows, others) for digest in found]
-    return replace(analysis, digests=found)
+    taken = {i for digest in found for i in digest.rule.checks}
+    complement = name_complement(frame.names, rows[:SAMPLE], taken)
+    complement = None if complement is None else complement.measured(rows)
+    return replace(analysis, digests=found, complement=complement)
 
 
 def _dense(frame: Frame, solved: Solved) -> bool:

@@ -1,0 +1,79 @@
+"""Bytes that a frame holds once more with every bit inverted."""
+
+import numpy as np
+import pytest
+
+from flagstone.frames.digests import frame_code
+from flagstone.frames.digests.complements import name_complement
+from tests.frames.digests import oracle
+from tests.frames.digests.test_code import good, in_python
+from tests.frames.digests.test_naming import named
+
+
+def remote(rng, n, commands=256):
+    """Frames of an NEC remote: address, its complement, command, its complement."""
+    address = rng.integers(0, 256, n, dtype=np.uint8)
+    command = rng.integers(0, commands, n).astype(np.uint8)
+    return np.unpackbits(np.column_stack([address, ~address, command, ~command]), axis=1)
+
+
+def complement(X, taken=frozenset()):
+    return name_complement([f"x{i}" for i in range(X.shape[1])], X, taken)
+
+
+def test_each_byte_with_its_complement_is_named():
+    rng = np.random.default_rng(1)
+    X, hit = oracle.damaged(rng, remote(rng, 400))
+    digest = named(X)[0].complement
+    assert (digest.kind, digest.name) == ("complement", "complement of x0..x7, x16..x23")
+    assert list(digest.columns) == [*oracle.columns(8, 15), *oracle.columns(24, 31)]
+    assert digest.formula == "x8..x15 = x0..x7 inverted, x24..x31 = x16..x23 inverted"
+    assert digest.bits_determined == 16 * 16
+    assert 0 < digest.rows_broken <= hit.sum()
+
+
+def test_generated_code_tests_it():
+    rng = np.random.default_rng(2)
+    digest = named(remote(rng, 400))[0].complement
+    fresh = oracle.damaged(rng, remote(rng, 200), 0.5)[0]
+    pairs = np.packbits(fresh, axis=1)
+    right = (pairs[:, ::2] ^ pairs[:, 1::2] == 255).all(axis=1).tolist()
+    assert good(digest.rule, fresh) == right
+    assert in_python(frame_code(32, [digest], "python"), fresh) == right
+
+
+def test_bytes_may_begin_after_a_start_bit():
+    X = remote(np.random.default_rng(3), 100)
+    digest = complement(np.hstack([np.ones((100, 1), dtype=np.uint8), X]))
+    assert digest.formula == "x9..x16 = x1..x8 inverted, x25..x32 = x17..x24 inverted"
+
+
+def test_an_inverted_copy_is_one_formula_beside_the_crc():
+    rng = np.random.default_rng(4)
+    half = remote(rng, 200)[:, [*range(8), *range(16, 24)]]
+    digest = complement(np.hstack([half, 1 - half]))
+    assert digest.formula == "x16..x31 = x0..x15 inverted"
+    # where another digest stands in the second copy, its byte is the one that is inverted
+    digest = complement(np.hstack([half, 1 - half]), taken=set(range(24, 32)))
+    assert digest.formula == "x16..x23 = x0..x7 inverted, x8..x15 = x24..x31 inverted"
+
+
+def test_a_repeated_frame_is_taken_in_pairs():
+    X = remote(np.random.default_rng(5), 200)[:, :16]
+    digest = complement(np.hstack([X, X]))
+    assert digest.formula == "x8..x15 = x0..x7 inverted, x24..x31 = x16..x23 inverted"
+
+
+@pytest.mark.parametrize(("commands", "found"), [(8, False), (16, True)])
+def test_four_bits_must_vary(commands, found):
+    X = remote(np.random.default_rng(6), 300, commands)[:, 16:]
+    assert (complement(X) is not None) == found
+
+
+def test_other_bytes_are_not_named():
+    rng = np.random.default_rng(7)
+    X = remote(rng, 300)
+    X[:, 20] = rng.integers(0, 2, 300)
+    X[:60, 9] ^= 1
+    assert complement(X) is None
+    assert complement(rng.integers(0, 2, size=(300, 64), dtype=np.uint8)) is None
