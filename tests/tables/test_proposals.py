@@ -1,6 +1,7 @@
 """Proposals: the encoder that fits every value looked at, its reason, and what counts as a gap."""
 
 import json
+import re
 import warnings
 from decimal import Decimal as D
 from fractions import Fraction
@@ -226,6 +227,67 @@ def test_whole_numbers_are_read_however_they_are_written(tmp_path, pair):
     assert (found == found[0]).tolist() == [i % 3 == 0 for i in range(30)]
 
 
+def gappy(tmp_path, **columns):
+    """Write columns with gaps, None; return the table."""
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *lines]) + "\n")
+    return open_table(tmp_path / "t.csv")
+
+
+def test_a_column_is_judged_by_its_own_cells_where_rows_are_dropped(tmp_path):
+    """A column left out drops no rows, and the rows that it lacks say nothing of the others."""
+    active = ["yes" if i % 3 else "no" for i in range(60)]
+    deleted = ["2026-01-01" if value == "no" else None for value in active]
+    table = gappy(tmp_path, active=active, may=active, deleted=deleted, note=[None] * 60)
+    with pytest.warns(InputWarning, match=r"left out deleted \(it is always '2026-01-01' "):
+        encoding = table.encoding(2, encode="auto", missing="drop")
+    assert encoding.columns == ("active", "may")
+    (batch,) = table.rows(encoding)
+    assert (len(batch), batch.skipped) == (60, 0)
+
+
+def test_rows_that_all_lack_a_value_of_a_column_that_is_read_are_refused(tmp_path):
+    a = ["u" if i % 2 else "v" for i in range(8)]
+    left = [cell if i < 4 else None for i, cell in enumerate(a)]
+    right = [cell if i > 2 else None for i, cell in enumerate(a)]
+    right[3] = None
+    table = gappy(tmp_path, a=a, left=left, right=right)
+    with pytest.raises(InputError, match=r"every row lacks a value, most often in column 'left'"):
+        table.encoding(2, encode="auto", missing="drop")
+    assert len(table.encoding(2, columns=["-left"], encode="auto", missing="drop").columns) == 2
+
+
+@pytest.mark.parametrize("missing", ["refuse", "drop", "level"])
+def test_missing_cells_of_columns_that_are_left_out_do_not_matter(tmp_path, missing):
+    columns = {
+        "net": [f"{i}.50" for i in range(60)],
+        "note": [f"about {i}" if i % 7 else None for i in range(60)],
+        "status": ["paid" if i % 3 else None for i in range(60)],
+        "empty": [None] * 60,
+        "gross": [f"{i}.75" for i in range(60)],
+    }
+    table = gappy(tmp_path, **columns)
+    with pytest.warns(InputWarning, match=r"empty \(it is missing in all rows looked at\)"):
+        encoding = table.encoding("QQ", missing=missing)
+    assert encoding.columns == ("net", "gross")
+    (batch,) = table.rows(encoding)
+    assert len(batch) == 60
+
+
+def test_missing_cells_of_numbers_are_refused_and_every_such_column_named(tmp_path):
+    net = [None if i == 3 else f"{i}.5" for i in range(60)]
+    table = gappy(tmp_path, date=[None] * 2 + ["x"] * 58, net=net, vat=net[::-1], gross=[7.5] * 60)
+    with pytest.raises(
+        InputError, match=r"line 5, column 'net': .* \(1 in 'net', 1 in 'vat', among"
+    ) as caught:
+        table.encoding("QQ")
+    assert str(caught.value).endswith("or leave the columns out with columns=['-net', '-vat']")
+    with pytest.raises(InputError, match=r"missing='level'$"):  # nothing would be left
+        table.encoding("QQ", columns=["net", "vat"])
+    assert table.encoding("QQ", columns=["-net", "-vat"]).columns == ("gross",)
+
+
 MISSING = "a,b,n\nx,1,0\n,0,1\ny,NA,1\nx,1,0\n"
 
 
@@ -354,6 +416,42 @@ def test_a_few_texts_among_numbers_are_shown_with_their_line(tmp_path, bad, opti
     table = open_table(tmp_path / "t.csv")
     with pytest.raises(InputError, match=f"line 42, column 'a': '{bad}' is not a rational number"):
         list(table.rows(table.encoding("QQ", **options)))
+
+
+def ledger(tmp_path, net, n_rows=100):
+    """Write amounts, the eleventh of which is another text; return the table."""
+    rows = [f"{i % 40}.25,{i}" for i in range(n_rows)]
+    rows[10] = f'"{net}",10'
+    (tmp_path / "t.csv").write_text("\n".join(["net,b", *rows]) + "\n")
+    return open_table(tmp_path / "t.csv")
+
+
+MISTYPED = ["820,99", "1,234.50", "(12.50)", "12.50-", "€ 12.50", "−12.50", "12.50 %", "1O.50", "-"]
+
+
+@pytest.mark.parametrize("bad", MISTYPED)
+@pytest.mark.parametrize("options", [{}, {"encode": "auto"}, {"columns": ["net"]}])
+def test_one_mistyped_amount_is_shown_with_its_line(tmp_path, bad, options):
+    table = ledger(tmp_path, bad)
+    with pytest.raises(InputError, match=f"line 12, column 'net': '{re.escape(bad)}' is not a rat"):
+        list(table.rows(table.encoding("QQ", **options)))
+
+
+def test_one_mistyped_amount_among_few_different_ones_is_shown_with_its_line(tmp_path):
+    """Postage has a handful of values, but is no category."""
+    rows = ["b,post", *(f"{i},{('0.00', '4.90', '6.90')[i % 3]}" for i in range(40)), '7,"4,90"']
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="line 42, column 'post': '4,90' is not a rational number"):
+        list(table.rows(table.encoding("QQ")))
+
+
+@pytest.mark.parametrize(("n_bad", "is_text"), [(1, False), (10, False), (11, True)])
+def test_a_column_of_which_more_than_a_tenth_is_text_is_text(n_bad, is_text):
+    values = texts(*["7.50"] * (100 - n_bad), *["7,50"] * n_bad)
+    proposal = propose("net", values, QQ)
+    assert (proposal.encoder is None) == is_text
+    assert "such as '7,50'" in proposal.reason
 
 
 def test_a_named_column_is_never_left_out(tmp_path):

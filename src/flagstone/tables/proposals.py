@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,10 +41,12 @@ SAMPLE_ROWS = 10_000
 #: Columns that a message lists.
 _LISTED = 5
 #: Columns that a message names to leave all of them out.
-_MOST_LEFT_OUT = 20
+MOST_LEFT_OUT = 20
+#: Why a column without any value is left out.
+ALL_MISSING = "it is missing in all rows looked at"
 #: Rows that are numbered in order by a column of any name.
 _MANY = 100
-#: A column is of numbers where at most this share of its different entries are not.
+#: A column is of numbers if at most this share of its entries, or of its different ones, are not.
 _TYPING_ERRORS = 0.1
 #: What data frames call the column of their index in a file, if they call it anything.
 _INDEX = re.compile(r"|index|level_\d+|Unnamed: ?\d+|__index_level_\d+__")
@@ -94,46 +97,68 @@ def propose_columns(
     """Propose an encoder for each column of some rows.
 
     ``missing`` says what is done with missing values: "refuse" raises `MissingEntry`, "drop" judges
-    by the other rows, "level" lists a level for them. ``floats`` says whether binary floats over QQ
-    are read by their shortest decimal form ("decimal") or refused ("refuse"). With ``parse``,
-    numbers may be written as text.
+    each column by its other values, "level" lists a level for them. ``floats`` says whether binary
+    floats over QQ are read by their shortest decimal form ("decimal") or refused ("refuse"). With
+    ``parse``, numbers may be written as text.
     """
-    if not columns:
-        return []
+    rows = FirstRows(columns, missing)
     if missing == "refuse":
-        gaps = {name: _blank(values) for name, values in columns.items()}
-        first = min(((int(g.argmax()), name) for name, g in gaps.items() if g.any()), default=None)
-        if first is not None:
-            raise MissingEntry(*first, {name: int(g.sum()) for name, g in gaps.items() if g.any()})
-    else:
-        gaps = {name: Element(name).missing(values) for name, values in columns.items()}
-    keep = ~np.logical_or.reduce(list(gaps.values()))
-    if missing == "drop" and not keep.any():
-        worst = max(gaps, key=lambda name: int(gaps[name].sum()))
-        raise InputError(
-            f"every row lacks a value, most often in column {worst!r} "
-            f"({int(gaps[worst].sum()):,} of {len(keep):,}); leave it out with ",
-            Parameter("columns", [f"-{worst}"]),
-        )
-    found = []
-    for name, values in columns.items():
-        marker = next((c for c in _texts_in(values) if c in MARKERS), None)
-        if missing == "level":
-            keep = ~gaps[name]
-        kept = values[keep]
-        proposal = propose(name, typed(kept, field) if parse else kept, field, floats)
-        if missing == "level" and gaps[name].any():
-            proposal = _with_level(name, kept, proposal)
-        found.append(replace(proposal, marker=marker))
-    return found
+        rows.check(list(columns))
+    return rows.proposals(field, floats=floats, parse=parse)
+
+
+class FirstRows:
+    """Some rows to propose encoders from, and which of their entries are missing.
+
+    ``missing`` is what is done with these, as for `propose_columns`.
+    """
+
+    def __init__(self, columns: Mapping[str, Array], missing: str) -> None:
+        self.columns, self.missing = columns, missing
+        find = _blank if missing == "refuse" else Element("").missing
+        self._gaps = {name: find(values) for name, values in columns.items()}
+
+    def proposals(
+        self, field: Field, *, floats: str = "decimal", parse: bool = False
+    ) -> list[Proposal]:
+        """Propose an encoder for each column, judged by its own entries that are not missing."""
+        found = []
+        for name, values in self.columns.items():
+            kept = values[~self._gaps[name]]
+            if len(values) and not len(kept):
+                found.append(Proposal(name, None, ALL_MISSING))
+                continue
+            proposal = propose(name, typed(kept, field) if parse else kept, field, floats)
+            if self.missing == "level" and len(kept) < len(values):
+                proposal = _with_level(name, kept, proposal)
+            elif len(kept) < len(values) and proposal.encoder is None:
+                proposal = replace(proposal, reason=f"{proposal.reason}, where it is not missing")
+            marker = next((c for c in _texts_in(values) if c in MARKERS), None)
+            found.append(replace(proposal, marker=marker))
+        return found
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse missing entries of columns that are read, and rows all of which lack one."""
+        gaps = {name: self._gaps[name] for name in names if self._gaps[name].any()}
+        if gaps and self.missing == "refuse":
+            first, name = min((int(found.argmax()), name) for name, found in gaps.items())
+            counts = {name: int(found.sum()) for name, found in gaps.items()}
+            raise MissingEntry(first, name, counts)
+        if gaps and self.missing == "drop" and np.logical_or.reduce(list(gaps.values())).all():
+            worst = max(gaps, key=lambda name: int(gaps[name].sum()))
+            raise InputError(
+                f"every row lacks a value, most often in column {worst!r} "
+                f"({int(gaps[worst].sum()):,} of {len(gaps[worst]):,}); leave it out with ",
+                Parameter("columns", [f"-{worst}"]),
+            )
 
 
 def _with_level(column: str, values: Array, proposal: Proposal) -> Proposal:
     """Propose to list the values and a level for missing ones."""
     listed = sorted(set(texts(values)))
-    if not listed:
-        return Proposal(column, None, "it is missing in all rows looked at")
     if len(listed) > MOST_CATEGORIES:
+        if proposal.encoder is None:
+            return proposal
         raise InputError(
             f"column {column!r} has {len(listed):,} different values beside missing ones, too many "
             "to make each a level; leave such rows out with ",
@@ -176,6 +201,11 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     """
     if _is_index(column, values, field):
         return Proposal(column, None, "row numbers, like the index of a data frame")
+    is_mistyped, others = _not_numbers(values, field)
+    if is_mistyped:
+        # reading it names the row of the first entry that is not a number
+        reason = f"numbers, except for entries such as {shown(others[0])}"
+        return Proposal(column, Element(column), reason)
     whole = _whole_floats(values)
     for kind in ENCODERS.values():
         if (found := kind.proposal(column, whole, field)) is not None:
@@ -189,15 +219,23 @@ def propose(column: str, values: Array, field: Field, floats: str = "decimal") -
     if len(different) == 1:
         return Proposal(column, None, f"it is always {different[0]!r} in the rows looked at")
     if grouped_numbers(different):
-        reason = f"text such as {shown(different[0])}: write numbers as 1234.56, without separators"
+        bad = next((text for text in different if not is_rational(text)), different[0])
+        reason = f"text such as {shown(bad)}: write numbers as 1234.56, without separators"
         return Proposal(column, None, reason)
-    others = [text for text in different if field.order is None and not is_rational(text)]
-    if others and len(others) <= _TYPING_ERRORS * len(different):
-        # reading it names the row of the first entry that is not a number
-        reason = f"numbers, except for entries such as {shown(others[0])}"
-        return Proposal(column, Element(column), reason)
     reason = f"text with {len(different):,} different values, like an identifier"
     return Proposal(column, None, reason)
+
+
+def _not_numbers(values: Array, field: Field) -> tuple[bool, list[str]]:
+    """Return the texts in a column over QQ, and whether they are so few that it is of numbers."""
+    if field.order is not None or values.dtype.kind not in "OUT":
+        return False, []
+    cells = Counter(texts(values))
+    others = sorted(text for text in cells if not is_rational(text))
+    n_rows = sum(cells[text] for text in others)
+    is_rare = n_rows <= _TYPING_ERRORS * len(values)
+    is_one_of_many = len(cells) > MOST_CATEGORIES and len(others) <= _TYPING_ERRORS * len(cells)
+    return bool(others) and (is_rare or is_one_of_many), others
 
 
 def _is_index(column: str, values: Array, field: Field) -> bool:
@@ -267,48 +305,66 @@ def typed(values: Array, field: Field) -> Array:
     return values if whole_floats(numbers).all() else numbers
 
 
+def told_apart(
+    proposals: Sequence[Proposal],
+    given: Mapping[str, ColumnEncoder],
+    field: Field,
+    label: str | None,
+    automatic: Collection[str],
+) -> tuple[list[Proposal], list[Proposal]]:
+    """Return the proposals of columns that are read, and those of columns to leave out.
+
+    The latter are columns that are better left out; times, counters and levels that a receiver adds
+    to frames; and text beside numbers over QQ, unless its encoder is to be ``automatic``. They are
+    left out only if the caller named no column.
+    """
+    proposed = [p.encoder for p in proposals if p.encoder is not None]
+    has_frames = any(encoder.holds_frames for encoder in (*given.values(), *proposed))
+    has_numbers = field.order is None
+    has_numbers &= any(p.column != label and isinstance(p.encoder, Element) for p in proposals)
+    kept: list[Proposal] = []
+    left_out: list[Proposal] = []
+    for proposal in proposals:
+        name, encoder = proposal.column, proposal.encoder
+        if name == label:
+            kept.append(proposal)
+        elif encoder is None:
+            left_out.append(proposal)
+        elif label is None and has_frames and not encoder.holds_frames:
+            reason = "it stands beside frames, and is no part of them"
+            left_out.append(Proposal(name, None, reason))
+        elif has_numbers and name not in automatic and _is_text(encoder):
+            left_out.append(Proposal(name, None, "text, which QQ reads only with an encoder"))
+        else:
+            kept.append(proposal)
+    return kept, left_out
+
+
 def accepted(
     proposals: Sequence[Proposal],
     given: Mapping[str, ColumnEncoder],
     field: Field,
     label: str | None,
     automatic: Collection[str],
-    unnamed: bool,
-) -> tuple[dict[str, ColumnEncoder], list[Proposal]]:
-    """Return the encoders of columns, and proposals of columns to leave out.
+) -> dict[str, ColumnEncoder]:
+    """Return the encoders of columns.
 
     Taken are columns that hold elements, and those whose encoder is to be ``automatic``. Others are
-    refused, and what is proposed for them is said. If the columns are ``unnamed``, those that are
-    better left out are; so are times, counters and levels that a receiver adds to frames, and text
-    beside numbers over QQ.
+    refused, and what is proposed for them is said.
     """
     encoders = dict(given)
-    proposed = [p.encoder for p in proposals if p.encoder is not None]
-    frames_alone = label is None and unnamed
-    frames_alone &= any(encoder.holds_frames for encoder in (*given.values(), *proposed))
-    has_numbers = field.order is None and unnamed
-    has_numbers &= any(p.column != label and isinstance(p.encoder, Element) for p in proposals)
     refused: list[Proposal] = []
-    left_out: list[Proposal] = []
     for proposal in proposals:
         name, encoder = proposal.column, proposal.encoder
-        if encoder is not None and frames_alone and not encoder.holds_frames:
-            reason = "it stands beside frames, and is no part of them"
-            proposal, encoder = Proposal(name, None, reason), None
-        elif has_numbers and name not in (*automatic, label) and _is_text(encoder):
-            reason = "text, which QQ reads only with an encoder"
-            proposal, encoder = Proposal(name, None, reason), None
         if encoder is not None:
             encoders[name] = encoder
         if name == label and (problem := label_problem(proposal, field)):
             raise InputError(*problem)
-        if encoder is None and unnamed and name != label:
-            left_out.append(proposal)
-        elif encoder is None or not (encoder.is_plain or name in automatic):
+        if encoder is None or not (encoder.is_plain or name in automatic):
             refused.append(proposal)
     if refused:
         raise InputError(*_refusal(refused, field.name, label, encoders))
-    return encoders, left_out
+    return encoders
 
 
 def warn_left_out(left_out: Sequence[Proposal], file: str) -> None:
@@ -361,7 +417,7 @@ def _refusal(
     unwanted = [p.column for p in refused if p.column != label]
     if not (encoders.keys() - {label, *unwanted} and unwanted and any(p.encoder for p in refused)):
         return told  # no column would be left, or this is the proposal
-    if len(unwanted) > _MOST_LEFT_OUT:
+    if len(unwanted) > MOST_LEFT_OUT:
         return [*told, ", or choose other columns with ", Parameter("columns")]
     which = "it" if len(unwanted) == 1 else "them all"
     left_out = Parameter("columns", [f"-{name}" for name in unwanted])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from flagstone.algebra.fields import FieldLike, as_field
+from flagstone.algebra.fields import Field, FieldLike, as_field
 from flagstone.disk import repeated
 from flagstone.encoding import BadEntry, ColumnEncoder, Element, Encoding, Hex, frame_lengths
 from flagstone.errors import InputError, Parameter
@@ -17,12 +17,15 @@ from flagstone.tables.encoded import Batches, EncodedBatch
 from flagstone.tables.frames import length_text, most_common
 from flagstone.tables.naming import columns_meant
 from flagstone.tables.proposals import (
+    ALL_MISSING,
+    MOST_LEFT_OUT,
     SAMPLE_ROWS,
+    FirstRows,
     MissingEntry,
     Proposal,
     accepted,
     are_elements,
-    propose_columns,
+    told_apart,
     warn_left_out,
     warn_of,
 )
@@ -179,28 +182,36 @@ class Table:
         floats: str = "decimal",
     ) -> list[Proposal]:
         """Propose an encoder for each column from the first rows of the table."""
+        found, check = self._proposals(columns, as_field(field), missing, floats)
+        if missing == "refuse":
+            check(columns)
+        return found
+
+    def _proposals(
+        self, columns: Sequence[str], F: Field, missing: str, floats: str
+    ) -> tuple[list[Proposal], Callable[[Sequence[str]], None]]:
+        """Return proposals, and what refuses missing values in those columns that are read."""
         if all(reader.only_bits for reader in self.readers):
             reason = "bits are elements of every field"
-            return [Proposal(c, Element(c), reason) for c in columns]
-        F = as_field(field)
+            return [Proposal(c, Element(c), reason) for c in columns], lambda names: None
         file, batch = self._first(columns)
         if are_elements(columns, batch.values[:SAMPLE_ROWS], F):
             reason = f"whole numbers, all in {F.name}"
-            return [Proposal(c, Element(c), reason) for c in columns]
+            return [Proposal(c, Element(c), reason) for c in columns], lambda names: None
         seen = {c: batch.column(i)[:SAMPLE_ROWS] for i, c in enumerate(columns)}
+        rows = FirstRows(seen, missing)
+
+        def check(names: Sequence[str]) -> None:
+            try:
+                rows.check(names)
+            except MissingEntry as gap:
+                place = batch.place(self.files[file], gap.index)
+                raise _missing_error(gap, f"{place}, column {gap.column!r}", rows, names) from None
+            except InputError as error:
+                raise InputError(f"{self.files[file]}: ", *error.args) from None
+
         try:
-            return propose_columns(seen, F, missing=missing, floats=floats, parse=True)
-        except MissingEntry as gap:
-            raise InputError(
-                f"{batch.place(self.files[file], gap.index)}, column {gap.column!r}: the value is "
-                f"missing ({gap.counted}, among the {len(seen[gap.column]):,} rows looked at); "
-                "leave such rows out with ",
-                Parameter("missing", "drop"),
-                ", give them a level of their own with ",
-                Parameter("missing", "level"),
-                ", or leave the column out with ",
-                Parameter("columns", [f"-{gap.column}"]),
-            ) from None
+            return rows.proposals(F, floats=floats, parse=True), check
         except ValueError as error:
             said = error.args if isinstance(error, InputError) else (str(error),)
             raise InputError(f"{self.files[file]}: ", *said) from None
@@ -263,15 +274,21 @@ class Table:
                 encoders[name] = ColumnEncoder.parse(name, str(text))
         if open_ones := [name for name in every if name not in encoders]:
             file = str(self.files[0])
-            found = self.proposals(open_ones, F, missing=missing, floats=floats)
+            found, check = self._proposals(open_ones, F, missing, floats)
             automatic = {name for name in open_ones if given[name] is not None}
-            unnamed = all(name.startswith("-") for name in columns or ())
+            left_out: list[Proposal] = []
+            if all(name.startswith("-") for name in columns or ()):
+                found, left_out = told_apart(found, encoders, F, label, automatic)
+            judged = list(found)
+            if F.order is not None and missing == "refuse":  # that a value is missing may say much
+                judged += left_out
+            check([p.column for p in judged if p.reason != ALL_MISSING])
             try:
-                encoders, left_out = accepted(found, encoders, F, label, automatic, unnamed)
+                encoders = accepted(found, encoders, F, label, automatic)
             except InputError as error:
                 raise InputError(f"{file}: ", *error.args) from None
             warn_left_out(left_out, file)
-            warn_of([p for p in found if p.column in encoders], file, missing)
+            warn_of(found, file, missing)
         features = tuple(encoders[name] for name in chosen if name in encoders)
         if not features:
             raise InputError("no feature column is left; choose them with ", Parameter("columns"))
@@ -348,6 +365,24 @@ class Table:
                 content = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
             digest.update(json.dumps([str(path), content]).encode())
         return digest.hexdigest()
+
+
+def _missing_error(
+    gap: MissingEntry, where: str, rows: FirstRows, names: Sequence[str]
+) -> InputError:
+    """Return the error for missing values of columns that are read, with every way on."""
+    told: list[str | Parameter] = [
+        f"{where}: the value is missing ({gap.counted}, among the "
+        f"{len(rows.columns[gap.column]):,} rows looked at); leave such rows out with ",
+        Parameter("missing", "drop"),
+        ", or give them a level of their own with ",
+        Parameter("missing", "level"),
+    ]
+    if len(gap.counts) < len(names) and len(gap.counts) <= MOST_LEFT_OUT:
+        left_out = Parameter("columns", [f"-{name}" for name in gap.counts])
+        which = "column" if len(gap.counts) == 1 else "columns"
+        told += [f", or leave the {which} out with ", left_out]
+    return InputError(*told)
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
