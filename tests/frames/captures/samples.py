@@ -211,6 +211,27 @@ REFUSED = {
         "00000010  b6 1b 2d 51 05 a3 b6 ad  2d 52 05 a3 b6 c0 2d 53  |..-Q....-R....-S|\n",
         ["hex dump", "--format raw", "--length"],
     ),
+    "a hex dump of xxd": (
+        "00000000: 2d51 05a3 b6ad  -Q....\n00000006: 2d52 05a3       cafe\n",
+        ["hex dump", "(xxd -r)", "--format raw", "--length"],
+    ),
+    "a hex dump of hexdump -C, with its length": (
+        "00000000  2d 51 05 a3 b6 ad 2d 52  05 a3 b6 c0 2d 53 05 a3  |-Q....-R....-S..|\n"
+        "00000010  b6 1b                                             |..|\n00000012\n",
+        ["hex dump", "(cut -c9-58 FILE | xxd -r -p)", "--format raw"],
+    ),
+    "an octal dump in bytes": (
+        f"0000000 {_spaced(A)} {_spaced(B)} 2d 51 05 a3\n0000020 b6 1b\n0000022\n",
+        ["hex dump", "(cut -c8-55 FILE | xxd -r -p)", "--format raw"],
+    ),
+    "a dump with repeated lines": (
+        "0000000 00 00 00 00 00 00 00 00\n*\n0000040 2d 51\n0000042\n",
+        ["hex dump", "take the file itself", "--format raw"],
+    ),
+    "an octal dump in octal words": (
+        "0000000 121027 017107 011761 046523\n0000010 007756\n0000012\n",
+        ["hex dump", "take the file itself", "--format raw"],
+    ),
     "JSON without frames": ('{"model":"X","id":7}\n', ["line 1", "model, id", "-M bits"]),
     "not JSON": ('{"codes":"{8}ff"}\nwhat\n', ["line 2", "'what'", "--skip-bad-lines"]),
     "not candump": ("can0 123#0D55\nhello\n", ["line 2", "'hello'", "--skip-bad-lines"]),

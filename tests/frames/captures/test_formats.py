@@ -208,3 +208,20 @@ def test_a_file_that_would_fill_the_memory_is_refused_at_once(
     path.write_bytes(bz2.compress(start) + bz2.compress(part, 1) * times)  # one file, in streams
     with pytest.raises(InputError, match=problem):
         read_capture([path])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0000000 2d 51\n0000003 2d 52\n0000006 2d 53\n",  # a counter: its steps are no lengths
+        "0000010 2d 51\n0000012 2d 52\n",  # two lines that do not begin with the first byte
+        "0000000 2d 51\n0000002 2d 52\n0000002 2d 53\n",
+    ],
+)
+def test_numbers_that_are_no_addresses_are_part_of_the_frame(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "capture.hex"
+    path.write_text(text)
+    assert written(read_capture([path]))[0] == (
+        44,
+        "00000" + text[5:].split("\n")[0].replace(" ", ""),
+    )

@@ -6,6 +6,7 @@ their line says (time, id, model) as columns. :func:`recognise` tells the format
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
@@ -51,6 +52,8 @@ CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
 MOST_TEXT, MOST_LINES, MOST_LINE = 1 << 26, 1_000_000, 1 << 20
 #: The most bytes of a line that a message shows.
 _SHOWN = 24
+#: Lines that mostly show that a file is no dump.
+_FEW_ROWS = 20
 _AS_A_WHOLE = "and frames are read as a whole: cut the file into parts, and take one"
 
 _HEX, _BITS = b"0123456789abcdefABCDEF", b"01"
@@ -72,7 +75,11 @@ _CAN = re.compile(
 )
 _RTL_NOISE = (b"bitbuffer::", b"Analyzing pulses", b"[pulse_slicer", b"pulse_demod", b"_ _ _")
 _RTL_COLUMN = re.compile(rb"(?:^|\s)(time|model|id|channel)\s*:\s*(.*?)(?:\s{2,}|\s*$)")
-_OFFSETS = re.compile(rb"[0-9a-fA-F]{7,8}:?\s+(?:[0-9a-fA-F]{2,4} ?){4,}")
+#: A line of a dump: its address, and bytes or words as xxd, or as od and hexdump write them.
+_DUMPED = re.compile(
+    rb"([0-9a-fA-F]{6,16})(?::((?: (?:[0-9a-fA-F]{2})+)+)(?: .*)?"
+    rb"|((?: +(?:[0-9a-fA-F]{2}){1,8})*) *(?:[|>].*)?)"
+)
 _NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d{1,3})\s*"
 _ARRAY = re.compile(rf"[{{\[(]\s*({_NUMBER}(?:,\s*{_NUMBER})*),?\s*[}}\])]")
 _ESCAPED = re.compile(r"((?:\\x[0-9a-fA-F]{2})+)")
@@ -291,19 +298,58 @@ def _without_comments(text: bytes) -> bytes:
 
 def _check_dump(rows: Sequence[bytes]) -> None:
     """Refuse a hex dump with offsets, and numbered lines: only a person knows what they mean."""
-    if len(rows) > 1 and all(_OFFSETS.match(row) for row in rows[:20]):
-        offsets = [int(row.split(None, 1)[0].rstrip(b":"), 16) for row in rows[:20]]
-        if offsets[0] == 0 and all(a < b <= a + 32 for a, b in pairwise(offsets)):
-            raise FrameProblem(
-                "this is a hex dump of a binary file; make it binary again (xxd -r) and give ",
-                remedy=[Parameter("format", "raw"), " and ", Parameter("length")],
-            )
+    if _are_dumped(rows[:_FEW_ROWS]) and _are_dumped(rows):
+        raise FrameProblem(
+            f"this is a hex dump of a binary file; {_undumped_by(rows)}, and give ",
+            remedy=[Parameter("format", "raw"), " and ", Parameter("length")],
+        )
     if begin_with_numbers(rows):
         first = rows[0].split(None, 1)[0].decode()
         raise FrameProblem(
             f"{first!r} counts the lines; if it is no part of the frame, give ",
             remedy=[Parameter("skip_fields", 1), ", else ", Parameter("skip_fields", 0)],
         )
+
+
+def _are_dumped(rows: Sequence[bytes]) -> bool:
+    """Say whether each line begins with an address: that of the line before plus its bytes.
+
+    A line ``*`` stands for repeated ones. The last line may hold nothing but an address.
+    """
+    lines = [_DUMPED.fullmatch(row.rstrip()) for row in rows if row.strip() != b"*"]
+    found = [line for line in lines if line]
+    if len(found) < max(2, len(lines)):
+        return False
+    sizes = [_n_bytes(line) for line in found[:-1]]
+    for base in (16, 8, 10):
+        with contextlib.suppress(ValueError):  # a digit that is none in this base
+            addresses = [int(line[1], base) for line in found]
+            steps = [b - a for a, b in pairwise(addresses)]
+            repeated = len(found) < len(rows)
+            if all(
+                n and (step == n or (repeated and step > n and step % n == 0))
+                for n, step in zip(sizes, steps, strict=True)
+            ):
+                return len(found) > 2 or addresses[0] == 0
+    return False
+
+
+def _n_bytes(line: re.Match[bytes]) -> int:
+    """Return how many bytes a line of a dump holds; words of six digits are octal, two bytes."""
+    words = (line[2] or line[3] or b"").split()
+    return sum(2 if len(word) == 6 and line[2] is None else len(word) // 2 for word in words)
+
+
+def _undumped_by(rows: Sequence[bytes]) -> str:
+    """Say how to make the lines of a dump binary again."""
+    first = _DUMPED.fullmatch(rows[0].rstrip())
+    if first is None or first[2] is not None:
+        return "make it binary again (xxd -r)"
+    is_whole = all(row.strip() != b"*" for row in rows)
+    if is_whole and all(len(word) == 2 for word in first[3].split()):
+        start, stop = first.span(3)
+        return f"make it binary again (cut -c{start + 1}-{stop} FILE | xxd -r -p)"
+    return "take the file itself, or dump it with xxd and make that binary again (xxd -r)"
 
 
 def _after_fields(line: bytes, epoch: bool = False) -> tuple[bytes, dict[str, str]]:
