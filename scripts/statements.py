@@ -43,7 +43,13 @@ class Statement:
         code = ", ".join(f"`{name}`" for name in self.code) or "–"
         tests = ", ".join(f"`{name}`" for name in self.tests) or "–"
         title = self.title.replace("|", "\\|")
-        return f"| S{self.number} | {title} | [{self.page}]({self.page}.md) | {code} | {tests} |"
+        place = f"{self.page}.md#{self.anchor}"
+        return f"| S{self.number} | {title} | [{self.page}]({place}) | {code} | {tests} |"
+
+    @property
+    def anchor(self) -> str:
+        """Its anchor on the page: made of its heading, as GitHub and the site make it."""
+        return re.sub(r"[^\w\- ]", "", f"S{self.number}. {self.title}".lower()).replace(" ", "-")
 
 
 def statements() -> list[Statement]:

@@ -52,6 +52,16 @@ def test_the_list_of_statements_is_up_to_date(listing):
     assert PAGES[-1].read_text(encoding="utf-8") == listing.page()
 
 
+def test_the_list_of_statements_leads_to_each_of_them(listing):
+    slugs = pytest.importorskip("myst_parser.slugs")
+    for statement in listing.statements():
+        # "²" stays in anchors of the site, but not in those of GitHub
+        assert re.fullmatch(r"[a-z0-9_-]+", statement.anchor)
+        heading = f"S{statement.number}. {statement.title}"
+        assert statement.anchor == slugs.github_slugify(heading.replace("\\", ""))
+        assert f"({statement.page}.md#{statement.anchor})" in listing.page()
+
+
 def test_every_statement_in_use_names_its_tests(listing):
     bare = {3, 4, 6, 45}  # used by other statements only
     for statement in listing.statements():
