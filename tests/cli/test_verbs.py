@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -535,6 +536,24 @@ def test_compare_says_where_findings_part(run, place, frames_finding, rule_findi
     assert "only in frames.json:\n  x0" in done.out
     assert "spans: dimensions 12 and 16, 12 in common, 16 together" in done.out
     assert run("compare", frames_finding, rule_finding).code == 4
+
+
+def test_compare_says_how_to_save_a_finding_of_rows(run, place, frames_finding):
+    (place / "other rows.bits").write_text(Path("examples/frames.txt").read_text())
+    for words in ((frames_finding, "other rows.bits"), ("other rows.bits", frames_finding)):
+        done = run("compare", *words)
+        assert done.code == 1
+        assert "other rows.bits: not a flagstone file" in done.err
+        command = shlex.split(done.err.partition("saved with -o, such as: flagstone ")[2])
+        assert command[:2] == ["constraints", "other rows.bits"]
+    assert run(*command).code == 0
+    assert run("compare", frames_finding, command[-1]).code == 0
+    both = run("compare", "other rows.bits", "other rows.bits")
+    assert both.err.endswith("that a verb has saved with -o\n")
+    (place / "cut.json").write_text((place / frames_finding).read_text()[:500])
+    cut = run("compare", frames_finding, "cut.json").err
+    assert "cut short or damaged" in cut
+    assert "such as" not in cut
 
 
 def test_summaries_merge_by_the_tree_and_answer(run, place):

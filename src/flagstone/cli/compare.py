@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from flagstone.cli.console import FAILED, OK, UsageError, print_json, safe
-from flagstone.cli.inputs import expect_seed
+from flagstone.cli.inputs import command_of, expect_seed
 from flagstone.cli.verbs import CompareOptions, saved_frames
 from flagstone.comparison import compare as compare_findings
-from flagstone.errors import FormatError
+from flagstone.errors import FlagstoneError, FormatError
 from flagstone.finding import SCHEMA, Finding
 from flagstone.protocol import Protocol
-from flagstone.store import SummaryFile, load
+from flagstone.store import ForeignFileError, SummaryFile, load
 from flagstone.wording import counted
 
 
 def command(options: CompareOptions) -> int:
     """Compare two findings (or flags): what they share, where they differ; exit code 0 or 4."""
     first, second = options.first, options.second
-    try:
-        a, b = load(first), load(second)
-    except FormatError as error:
-        hint = "compare takes two findings, or two flags, that a verb has saved with -o"
-        raise FormatError(f"{error}; {hint}") from error
+    a, b = _loaded(first, second), _loaded(second, first)
     expect_seed(a, first, options.seed)
     expect_seed(b, second, options.seed)
     if isinstance(a, Protocol) or isinstance(b, Protocol):
@@ -73,6 +71,31 @@ def command(options: CompareOptions) -> int:
 
 
 _WHICH = ("first", "second")
+
+
+def _loaded(file: str, other: str) -> Any:
+    """Load one of the files; of rows in its place, say how to save a finding of them."""
+    try:
+        return load(file)
+    except FormatError as error:
+        told = f"{error}; compare takes two findings, or two flags, that a verb has saved with -o"
+        if isinstance(error, ForeignFileError) and not file.endswith(".json"):
+            told += _how_to_save(file, other)
+        raise FormatError(told) from error
+
+
+def _how_to_save(file: str, other: str) -> str:
+    """Return a command that saves a finding of some rows, if the other file holds one, too."""
+    try:
+        known = load(other)
+    except FlagstoneError:
+        known = None
+    if not isinstance(known, Finding):
+        return ""
+    verb = "frames" if saved_frames(known.provenance) else command_of(known.question)
+    seed = [] if known.seed is None else ["--seed", known.seed]
+    command = ["flagstone", *verb.split(), file, *seed, "-o", f"{Path(file).name}.json"]
+    return f", such as: {shlex.join(command)}"
 
 
 def _digests(first: str, a: Any, second: str, b: Any) -> tuple[bool, list[str] | None]:

@@ -68,6 +68,16 @@ def test_frames_are_read_as_for_the_finding(run, place):
     assert "200 frames of 56 bits" in done.out
 
 
+def test_compare_says_how_to_save_a_finding_of_a_capture(run, place, finding):
+    write(place, "other.hex", sensor(np.random.default_rng(4), 500))
+    done = run("compare", finding, "other.hex")
+    assert done.code == 1
+    command = done.err.partition("saved with -o, such as: flagstone ")[2].split()
+    assert command[:2] == ["frames", "other.hex"]
+    assert run(*command).code == 0
+    assert "same" in run("compare", finding, command[-1]).out.splitlines()[0]
+
+
 def test_digests_are_compared(run, place, finding):
     rng = np.random.default_rng(4)
     other = sensor(rng, 500)
