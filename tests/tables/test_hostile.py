@@ -1,6 +1,7 @@
 """Hostile files: a short answer, whatever a file announces; never a crash, a hang or all memory."""
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -9,16 +10,20 @@ import random
 import socket
 import subprocess
 import sys
+import tempfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from flagstone.errors import FormatError, InputError
 from flagstone.tables import arrays, open_table
-from flagstone.tables.batches import MOST_COLUMNS
+from flagstone.tables.batches import MOST_COLUMNS, Request
 
 #: Reads every file it is given and prints what came of it; memory is bounded, so is time.
 READ = """
@@ -504,6 +509,71 @@ def test_carriage_returns_in_quotes_are_part_of_a_level(tmp_path):
     assert [batch.matrix.tolist() for batch in table.rows(encoding)] == [[[0, 1], [1, 0]]]
     with pytest.raises(InputError, match="put those with a line end in quotes"):
         table.encoding(2, encode={"a": "levels:x\ry,z"})
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ('1,2\n3,"4\n5,6\n7,8\n', 3),
+        ('1,2\n"3,4\n5,6\n', 3),  # and too few cells
+        ('1,2\n\n3,"4\r\n5,6\r\n', 4),
+        ('1,2\n3,"4\n', 3),
+        ('1,2\n3,"4', 3),
+        ('1,2\n3,"\n\n\n', 3),
+        ('1,"x""\n3,4\n', 2),
+        ('1,"x\ny"\n3,"4\n', 4),
+        ('1,"x\n2,"y\n3,4\n', 2),  # closed by the quote of another cell
+    ],
+)
+@pytest.mark.parametrize("kind", ["text", "integer"])
+def test_a_quote_that_is_not_closed_is_named(tmp_path, rows, line, kind):
+    (tmp_path / "t.csv").write_bytes(f"a,b\n{rows}".encode())
+    (reader,) = open_table(tmp_path / "t.csv").readers
+    message = rf"line {line}: a quote opens a cell here, and none closes it.*; add the closing"
+    with pytest.raises(InputError, match=message):
+        list(reader.batches(Request("ab", dict.fromkeys("ab", kind))))
+
+
+def test_a_quote_that_is_not_closed_is_named_where_a_few_rows_are_looked_at(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n1,"x\ny"\n2,"z\n3,4\n' + "5,6\n" * 100)
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="line 4: a quote opens a cell here"):
+        next(table.readers[0].batches(Request("ab", {}, most=3)))
+    (tmp_path / "t.csv").write_text('a,b\n1,"x\ny"\n2,"z\n3,4"\n' + "5,6\n" * 100)
+    batch = next(open_table(tmp_path / "t.csv").readers[0].batches(Request("ab", {}, most=3)))
+    assert batch.column(1)[0] == "x\ny"
+
+
+@pytest.mark.parametrize("names", ['a,"b', '"a,b', 'a,"b\nc"'])
+def test_a_quote_that_is_not_closed_among_the_names_is_told(tmp_path, names):
+    (tmp_path / "t.csv").write_text(f"{names}\n1,2\n")
+    with pytest.raises(InputError, match="line 1: a quote opens the name of a column, and none"):
+        open_table(tmp_path / "t.csv")
+
+
+@given(st.lists(st.tuples(*[st.text('a1",; \n', max_size=4)] * 3), min_size=1), st.booleans())
+def test_cells_with_quotes_and_line_ends_are_read_as_they_were_written(rows, every):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        with path.open("w", newline="") as stream:
+            style = csv.QUOTE_ALL if every else csv.QUOTE_MINIMAL
+            csv.writer(stream, quoting=style, lineterminator="\n").writerows(
+                [("a", "b", "c"), *rows]
+            )
+        (reader,) = open_table(path).readers
+        found = [
+            batch.column(i).tolist()
+            for batch in reader.batches(Request("abc", {}))
+            for i in range(3)
+        ]
+        assert [tuple(row) for row in zip(*found, strict=True)] == rows
+
+
+@pytest.mark.parametrize("row", ['1,5" pipe', '1,"5"" pipe"', '1,"x"y', '1,x"y"', '1,""', '"",1'])
+def test_quotes_within_cells_open_none(tmp_path, row):
+    (tmp_path / "t.csv").write_text(f"a,b\n{row}\n3,4\n{row}\n")
+    (reader,) = open_table(tmp_path / "t.csv").readers
+    assert [len(batch) for batch in reader.batches(Request("ab", {}))] == [3]
 
 
 @pytest.mark.parametrize("ending", ["arrow", "arrows"])

@@ -26,6 +26,11 @@ from flagstone.tables.files import line_blocks, lines
 #: What Arrow raises for text that it does not take.
 _REFUSALS = (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+#: Text in which every quote that opens a cell is closed: of text without quotes, quotes inside
+#: cells, quoted cells, and quoted cells of one line that go on.
+_CLOSED = rb"""(?x) (?: [^"]++ | (?<!\A)(?<![\n%(sign)b])"
+    | "(?:[^"]++|"")*+" (?= [\r\n%(sign)b] | \Z ) | "(?:[^"\n]++|"")*+" )*+"""
+_CLOSE = "add the closing quote, or remove this one"
 #: Blank lines before the first one that is not: a small compressed file may hold any number.
 _MOST_BLANK = 1_000_000
 
@@ -93,10 +98,18 @@ class DelimitedReader(Reader):
             if asked.most < len(block):
                 held = (text for text in io.BytesIO(block) if text.strip(b"\r\n"))
                 part = b"".join(itertools.islice(held, asked.most))
+            n_lines = _n_lines(block)
             values: Array | list[Array] | None = self._digits(part, asked)
             if values is None:
-                values = self._columns(part, asked)
-            n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+                try:
+                    values = self._columns(part, asked)
+                except InputError:
+                    self._check_quotes(block, line)
+                    raise
+                if values is not None and b'"' in part:
+                    n_part = n_lines if part is block else _n_lines(part)
+                    if self._may_be_open(part, n_part, len(values[0])):
+                        self._check_quotes(block, line)
             first_line, line = line, line + n_lines
             if values is None:
                 continue
@@ -133,6 +146,39 @@ class DelimitedReader(Reader):
     def _places(self, asked: Request) -> list[int]:
         places = {name: index for index, name in enumerate(self.columns)}
         return [places[name] for name in asked.columns]
+
+    def _may_be_open(self, block: bytes, n_lines: int, n_rows: int) -> bool:
+        """Say whether a cell of a block goes on to another line, or beyond the last one."""
+        if n_rows != n_lines and n_rows != sum(map(bool, map(_bare, block.split(b"\n")))):
+            return True
+        last = block[block.rfind(b"\n", 0, len(block) - 1) + 1 :]
+        if not _bare(last):
+            last = _bare(block).rpartition(b"\n")[2]
+        return self._open_quote(last) < len(last)
+
+    def _check_quotes(self, block: bytes, line: int) -> None:
+        """Refuse a quote that opens a cell, and that none closes."""
+        place = self._open_quote(block)
+        if place < len(block):
+            opened = line + block.count(b"\n", 0, place)
+            last = line + block.rstrip(b"\r\n").count(b"\n")
+            self.fail(
+                f"line {opened}",
+                "a quote opens a cell here, and none closes it"
+                + f" up to line {last}" * (last > opened)
+                + f"; {_CLOSE}",
+            )
+
+    def _open_quote(self, text: bytes) -> int:
+        """Return the place of the first quote that opens a cell and is not closed, or the end.
+
+        A cell of several lines that goes on after its closing quote is not closed, either: that
+        quote opens another cell.
+        """
+        closed = _CLOSED % {b"sign": re.escape(self.delimiter.encode())}
+        found = re.match(closed, text)
+        assert found is not None
+        return found.end()
 
     def _columns(self, block: bytes, asked: Request) -> list[Array] | None:
         """Read a block of lines by Arrow; None if all are blank."""
@@ -206,11 +252,14 @@ class DelimitedReader(Reader):
                         reason = f"begins with {number:,} blank lines: column names and rows are "
                         self.fail("", reason + "expected")
                     continue
-                blank = False
+                is_head, blank = blank and self.header is not False, False
                 cells = raw.count(self.delimiter.encode()) + 1  # or fewer, with quotes
                 what = f"cells (told apart by {self.delimiter!r})"
                 self.check_parts(f"line {number}", cells, what, self.max_columns)
                 bare = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if is_head and self._open_quote(bare.encode()) < len(bare.encode()):
+                    reason = "a quote opens the name of a column, and none closes it on this line"
+                    self.fail(f"line {number}", f"{reason}; {_CLOSE}")
                 if bare:
                     yield number, next(csv.reader([bare], delimiter=self.delimiter))
         except UnicodeDecodeError:
@@ -242,6 +291,14 @@ class DelimitedReader(Reader):
                 if problem:
                     self.fail(f"line {number}, column {name!r}", problem)
         raise InputError(f"{self.path}: {error}") from error
+
+
+def _n_lines(block: bytes) -> int:
+    return block.count(b"\n") + (not block.endswith(b"\n"))
+
+
+def _bare(text: bytes) -> bytes:
+    return text.rstrip(b"\r\n")
 
 
 def _lines_of_rows(block: bytes, lines: range, n_rows: int) -> range | Array:
