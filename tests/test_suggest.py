@@ -164,3 +164,25 @@ def test_a_window_for_the_equations_certifies_that_fresh_answers_have_them():
 def test_labels_are_one_per_row(y):
     with pytest.raises(InputError):
         suggest_window(rows(300), y)
+
+
+def switches(damage, seed):
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 2, size=(4000, 10))
+    return X, X[:, 1] ^ X[:, 4] ^ X[:, 8] ^ (random.random_sample(4000) < damage)
+
+
+@pytest.mark.parametrize("seed", [0, 12, 16])
+def test_a_window_for_labels_is_where_a_rule_fits(seed):
+    """Damaged labels make the whole space a plateau, often the widest: it has no rule."""
+    found = suggest_window(*switches(0.04, seed), random_state=2026)
+    assert (found.plateau.dim, found.is_bottom) == (11, False)
+    learner = ParityClassifier(**found.protocol.parameters).fit(*switches(0.04, 100 + seed))
+    assert learner.formula_ == "y = x1 ⊕ x4 ⊕ x8"
+
+
+def test_where_no_rule_fits_the_pilot_it_is_said():
+    found = suggest_window(*switches(0.5, 1), random_state=1)
+    assert found.is_bottom
+    assert str(found).endswith("but no rule fits there (⊥)")
+    assert "no rule fits there" in found._repr_html_()

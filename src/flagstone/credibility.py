@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from flagstone.algebra import Level, Plateau
+from flagstone.algebra import Plateau
 from flagstone.answers import Constraints, sparsest
 from flagstone.errors import InputError
 from flagstone.guarantees.promise import MOST_OUTSIDE
@@ -147,33 +144,28 @@ class Credibility:
             return None
         ends = rule_named(g.setup.window.rule).ends(stairs)
         if finding.answer.is_bottom and isinstance(finding.question, ParityQuestion):
-            return self._rule_elsewhere(ends, g.setup.threshold)
+            flag = finding.flag
+            return (
+                None if flag is None else finding.question.first_rule(flag, ends, g.setup.threshold)
+            )
         best = stairs.widest(ends)
         # the first set alone, of all rows with every damaged one among them, is no plateau
         if best is None or best.dim in (stairs.ambient_dim, V.dim) or best.breadth <= 1:
             return None
         start = max((end for end, _ in ends if end < g.setup.threshold), default=0)
         end = min((end for end, _ in ends if end >= g.setup.threshold), default=start)
-        return None if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth else best
+        if best.breadth < 1.5 * Plateau(V.dim, start + 1, end).breadth:
+            return None
+        # a space with more directions may leave no answer
+        return best if best.dim < V.dim or self._has_answer(best) else None
 
-    def _rule_elsewhere(
-        self, ends: Sequence[tuple[int, Level]], threshold: int | float
-    ) -> Plateau | None:
-        """Where a rule fits, when none does at the threshold that was drawn; None if nowhere."""
-        flag = self._finding.flag
+    def _has_answer(self, plateau: Plateau) -> bool:
+        """Whether the space of a plateau has an answer; not known without the flag."""
+        flag, stairs = self._finding.flag, self._finding.stairs
         if flag is None:
-            return None
-        label, start = np.eye(flag.dim, dtype=int)[-1:], 0
-        for end, level in ends:
-            # the first space that does not hold the label alone has a rule for it; if it lacks
-            # more than that, the rule may be one of few rows
-            if start >= threshold and not flag.span_at(level.first).contains(label).any():
-                break
-            start, dim = end, level.dim
-        else:
-            return None
-        found = Plateau(level.dim, start + 1, end)
-        return None if level.dim < dim - 1 or found.breadth <= 1 else found
+            return False
+        level = next(level for level in stairs.levels if level.dim == plateau.dim)
+        return self._finding.question.has_answer(flag.span_at(level.first))
 
     @cached_property
     def alternatives(self) -> Alternatives | None:

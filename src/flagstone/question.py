@@ -23,6 +23,9 @@ from flagstone.algebra import (
     AffineSubspace,
     Array,
     Field,
+    Flag,
+    Level,
+    Plateau,
     Rows,
     Subspace,
     append_column,
@@ -112,6 +115,10 @@ class Question:
         """
         space = AffineSubspace.from_homogeneous(V) if self.ones else V
         return Constraints.from_subspace(space, names=names)
+
+    def has_answer(self, V: Subspace) -> bool:
+        """Say whether the answer that is read off V* is not ⊥."""
+        return True
 
     def misfits(
         self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None
@@ -204,6 +211,26 @@ class ParityQuestion(Question):
             names=names,
             target=target,
         )
+
+    def has_answer(self, V: Subspace) -> bool:
+        """Say whether some rule fits V*: it does not contain the label alone."""
+        return not V.contains(np.eye(V.ambient_dim, dtype=int)[-1:]).any()
+
+    def first_rule(
+        self, flag: Flag, ends: Sequence[tuple[int, Level]], start: int | float = 0
+    ) -> Plateau | None:
+        """Return the first plateau after threshold ``start`` whose space has a rule.
+
+        ``ends`` are those of a rule of selection. None if the space lacks more than the label, as
+        its rule may be one of few rows; or if the plateau is none.
+        """
+        end, dim = 0, flag.dim
+        for last, level in ends:
+            if end >= start and self.has_answer(flag.span_at(level.first)):
+                found = Plateau(level.dim, end + 1, last)
+                return None if level.dim < dim - 1 or found.breadth <= 1 else found
+            end, dim = last, level.dim
+        return None
 
     def misfits(
         self, answer: Any, rows: Rows, labels: Array | None, outside: Array | None

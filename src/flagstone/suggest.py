@@ -13,6 +13,7 @@ from flagstone.algebra import (
     Field,
     FieldLike,
     Flag,
+    Level,
     Plateau,
     Rows,
     Staircase,
@@ -64,6 +65,8 @@ class Suggestion:
         Numbers of rows, and the first threshold at which as many rows like these would certify, at
         99 %, that a fresh answer has all equations of the plateau (S43); None where none on the
         plateau does.
+    is_bottom : bool
+        Whether the answer on the plateau is ⊥: no rule fits the pilot rows.
     """
 
     protocol: Protocol
@@ -71,6 +74,7 @@ class Suggestion:
     n_rows: int
     forecast: tuple[tuple[int, float | None], ...]
     equations: tuple[tuple[int, int | None], ...] = ()
+    is_bottom: bool = False
 
     def for_equations(self) -> Suggestion:
         """Return the protocol whose whole window certifies that fresh answers have the equations.
@@ -106,7 +110,7 @@ class Suggestion:
         return (
             f"window {p.t_min:g}..{p.t_max:g} of the rows, in the middle of a plateau of dimension "
             f"{stairs.dim} (thresholds {stairs.first}..{stairs.last} of {self.n_rows:,} rows); "
-            f"to certify agreement ≥ 0.95: {rows}"
+            f"to certify agreement ≥ 0.95: {rows}" + "; but no rule fits there (⊥)" * self.is_bottom
         )
 
     def __repr__(self) -> str:
@@ -121,6 +125,7 @@ class Suggestion:
         facts = [
             ("Window", f"t_min {p.t_min:g}, t_max {p.t_max:g} (shares of the rows), rule {p.rule}"),
             ("Plateau", f"thresholds {found.first:,} to {found.last:,}: dimension {found.dim}"),
+            *([("Answer", "⊥: no rule fits there")] if self.is_bottom else []),
             ("Seed", p.seed),
             ("Protocol", p.fingerprint[:16]),
         ]
@@ -151,7 +156,7 @@ def suggestion(
         What the protocol says besides the window.
     """
     chosen, stairs = rule_named(rule), Staircase.of(flag)
-    plateau = stairs.widest(chosen.ends(stairs))
+    plateau = _plateau(flag, stairs, chosen.ends(stairs), terms["question"])
     if plateau is None or plateau.first == plateau.last:
         raise InputError(
             f"the {flag.n_rows:,} pilot rows show no plateau: no two thresholds give one space "
@@ -171,7 +176,20 @@ def suggestion(
     assert second_pass is not None
     forecast = _forecast(second_pass, protocol, sample(_MOST_ROWS))
     equations = _forecast_equations(second_pass, protocol, plateau, flag.dim)
-    return Suggestion(protocol, plateau, m, forecast, equations)
+    return Suggestion(protocol, plateau, m, forecast, equations, finding.answer.is_bottom)
+
+
+def _plateau(
+    flag: Flag, stairs: Staircase, ends: Sequence[tuple[int, Level]], question: Question
+) -> Plateau | None:
+    """Return the widest plateau; where no rule fits it, the first with a rule, if there is one."""
+    widest = stairs.widest(ends)
+    if widest is None or not isinstance(question, ParityQuestion):
+        return widest
+    level = next(level for level in stairs.levels if level.dim == widest.dim)
+    if question.has_answer(flag.span_at(level.first)):
+        return widest
+    return question.first_rule(flag, ends) or widest
 
 
 def _forecast(

@@ -126,6 +126,7 @@ PILOT_KEYS = {
     "protocol": "with --pilot: question, encoding, seed, rule, t_min, t_max, max_rows, confidence, "
     "reading, partition, fingerprint",
     "plateau": "with --pilot: dimension, and the first and last threshold that give it there",
+    "is_bottom": "with --pilot: whether no rule fits the pilot rows",
     "rows": "with --pilot: pilot rows read",
     "forecast": "with --pilot: [rows, rho], what this many such rows would certify (null: nothing)",
     "equations": "with --pilot: [rows, threshold], from which on this many such rows would certify "

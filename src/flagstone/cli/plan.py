@@ -144,6 +144,7 @@ def _plain(found: Any) -> dict[str, Any]:
     return {
         "protocol": found.protocol.to_dict(),
         "plateau": found.plateau._asdict(),
+        "is_bottom": found.is_bottom,
         "rows": found.n_rows,
         "forecast": [list(point) for point in found.forecast],
         "equations": [list(point) for point in found.equations],
@@ -176,6 +177,12 @@ def _lines(found: Any, written: list[str], how: str) -> list[str]:
         f"Thresholds {number(plateau.first)} to {number(plateau.last)} of {number(found.n_rows)} "
         f"pilot rows give one space, of dimension {plateau.dim}; use its middle on fresh rows:"
     )
+    if found.is_bottom:
+        head = (
+            f"No rule fits the {number(found.n_rows)} pilot rows, so expect none on fresh rows. "
+            f"The middle of thresholds {number(plateau.first)} to {number(plateau.last)}, which "
+            f"give one space, of dimension {plateau.dim}:"
+        )
     note = "On the pilot rows themselves the window promises nothing: it was chosen on them."
     return [head, *(f"  {label:<10}{text}" for label, text in rows), note]
 
