@@ -556,6 +556,20 @@ def test_compare_says_how_to_save_a_finding_of_rows(run, place, frames_finding):
     assert "such as" not in cut
 
 
+def test_a_headline_ends_in_a_colon_only_above_equations(run, place):
+    rows = np.random.RandomState(0).randint(0, 2, size=(400, 5))
+    for name, bits in (("chance", rows), ("constant", np.c_[rows, np.ones(400, dtype=int)])):
+        (place / f"{name}.bits").write_text("\n".join("".join(map(str, x)) for x in bits) + "\n")
+    chance, constant = (
+        run("constraints", f"{name}.bits", "--seed", "1").out.splitlines()[:2]
+        for name in ("chance", "constant")
+    )
+    assert chance == ["No check equation holds", ""]
+    assert constant[0].startswith("No check equation holds beyond constants; at most ")
+    assert constant[0].endswith(":")
+    assert constant[1].startswith("  not listed: 1 constant (x5 = 1); ")
+
+
 def test_summaries_merge_by_the_tree_and_answer(run, place):
     lines = Path("examples/frames.txt").read_text().split()
     wide = ["".join(line) * 2 for line in lines]

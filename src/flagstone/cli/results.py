@@ -67,13 +67,14 @@ def print_finding(
     if options.show_as is not None:
         print("\n".join(answer_lines(finding, options.show_as)))
         return
-    print(f"{safe(finding.headline)}:")
+    listed = list(map(safe, finding.lines))
+    if finding.unlisted is not None:
+        listed.append(f"{safe(finding.unlisted)}; --as canonical lists all")
+    print(f"{safe(finding.headline)}{':' if listed else ''}")
     for note in finding.notes:
         print(f"! {note}")
-    for line in map(safe, finding.lines):
+    for line in listed:
         print(f"  {line}")
-    if (unlisted := finding.unlisted) is not None:
-        print(f"  {safe(unlisted)}; --as canonical lists all")
     print(f"\n{'fingerprint':<14}{finding.fingerprint[:16]}")
     for label, text in remarks(finding, options.listed_rows):
         print(f"{label:<14}{text}")
