@@ -31,6 +31,20 @@ def test_a_directory_is_its_visible_files_at_any_depth(folder):
     assert names(folder, folder / "deep") == ["deep/c.csv", "deep/er/d.csv"]
 
 
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("link.csv", "its symbolic links lead in a circle"),
+        ("gone", "a symbolic link to gone, whic"),
+    ],
+)
+def test_a_link_that_leads_to_no_file_is_told(folder, target, problem):
+    (folder / "link.csv").symlink_to(target)
+    with pytest.raises(InputError, match=problem) as error:
+        expand([folder / "link.csv"])
+    assert "did you mean" not in str(error.value)
+
+
 def test_a_pattern_is_sorted_and_sources_are_not(folder):
     assert names(folder, str(folder / "*.csv")) == ["a.csv", "b.csv"]
     assert names(folder, str(folder / "deep" / "**" / "[cd].csv")) == names(folder, folder / "deep")

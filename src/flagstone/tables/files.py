@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import glob
 import gzip
 import io
@@ -141,8 +142,20 @@ def _expand(path: Path) -> list[Path]:
         if not found:
             raise InputError(f"{path}: no file matches this pattern")
         return found
+    if path.is_symlink():
+        raise InputError(f"{path}: cannot be read ({_lost(path)})")
     here = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     raise InputError(f"{path}: no such file or directory{closest(path.name, here)}")
+
+
+def _lost(link: Path) -> str:
+    """Say why a symbolic link leads to no file."""
+    try:
+        link.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return "its symbolic links lead in a circle"
+    return f"it is a symbolic link to {link.readlink()}, which does not exist"
 
 
 def _matching(pattern: Path) -> list[Path]:
