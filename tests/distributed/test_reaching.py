@@ -60,6 +60,9 @@ def test_what_is_no_scheduler_is_named_in_time(what, hang_up):
     assert str(caught.value).startswith(f"{address}: no scheduler answers there (")
     if what in ("ssh", "http", "ones") and not hang_up:
         assert "does not speak Dask's protocol" in str(caught.value)
+    if what == "nothing" and hang_up:
+        assert "what listens there closes the connection" in str(caught.value)
+    assert "comm" not in str(caught.value)  # the inside of Dask
     assert "\n" not in str(caught.value)
     assert time.monotonic() - start < 15
 

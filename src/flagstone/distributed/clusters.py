@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+from distributed.comm.core import CommClosedError
 from distributed.core import rpc
 from distributed.security import Security
 
@@ -197,6 +198,8 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
 def _unreached(error: BaseException) -> str:
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)):
         return "what listens there does not answer as a scheduler would"
+    if isinstance(error, CommClosedError):  # it names calls of Dask
+        return "what listens there closes the connection"
     if not isinstance(error, OSError):  # whatever a parser makes of another protocol
         return "what listens there does not speak Dask's protocol"
     return " ".join(str(error).split())[:200] or type(error).__name__
