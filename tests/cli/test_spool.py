@@ -12,6 +12,7 @@ from flagstone.cli.spool import OnePassStream
 from flagstone.errors import InputError
 from flagstone.tables import open_table
 from flagstone.tables.files import RemoteFile
+from flagstone.tables.opening import TEXT_FORMATS
 
 COMMAND = (sys.executable, "-c", "from flagstone.cli import main; main()")
 ROWS = "".join(f"{i:02x}{i ^ 0x5A:02x}\n" for i in range(200))
@@ -80,9 +81,20 @@ def test_a_signal_leaves_no_copy_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [("hex", ROWS * 300), ("csv", "a,b\n" + "1,0\n0,1\n" * 30_000)]
-)
+TEXTS = {
+    "hex": ROWS * 300,
+    "bits": "1010\n0110\n" * 30_000,
+    "csv": "a,b\n" + "1,0\n0,1\n" * 30_000,
+    "tsv": "a\tb\n" + "1\t0\n0\t1\n" * 30_000,
+    "jsonl": '{"a": 1, "b": 0}\n{"a": 0, "b": 1}\n' * 8_000,
+}
+
+
+def test_text_is_what_can_be_a_stream():
+    assert TEXTS.keys() == set(TEXT_FORMATS)
+
+
+@pytest.mark.parametrize(("name", "text"), TEXTS.items())
 def test_one_pass_keeps_the_beginning_alone(tmp_path, name, text):
     path = tmp_path / f"t.{name}"
     path.write_text(text)

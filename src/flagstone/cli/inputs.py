@@ -31,7 +31,7 @@ from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.store import SummaryFile, is_saved, load
 from flagstone.tables import FORMATS, Table, open_table
 from flagstone.tables.files import expand
-from flagstone.tables.opening import APPLIES, ReadingError, format_of
+from flagstone.tables.opening import APPLIES, TEXT_FORMATS, ReadingError, format_of
 from flagstone.text import products
 
 #: What a protocol fixes.
@@ -41,8 +41,6 @@ _FIXED = {
     "rho", "rule", "seed", "t_max", "t_min",
 }  # fmt: skip
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
-#: Formats that are read from the beginning to the end.
-_ONE_PASS = ("csv", "tsv", "jsonl", "hex", "bits")
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def open_tables(
 
     ``once`` says that rows are read once only, so that those of a stream need not be kept.
     """
-    found = spooled(files, once=once and options.format in _ONE_PASS)
+    found = spooled(files, once=once and options.format in TEXT_FORMATS)
     reading = reading_of(options)
     known = dict(remembered or {})
     for name, value in known.items():

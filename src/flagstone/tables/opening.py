@@ -21,32 +21,45 @@ class Format(NamedTuple):
     """How files of a format are called, and their reader, with its options and their defaults.
 
     Its module is imported when a file is opened: to load Arrow takes longer than to read a small
-    file.
+    file. Text is read from the beginning to the end, so that it may be a stream; others are not.
     """
 
     reader: str
     suffixes: tuple[str, ...]
     options: Mapping[str, Any] = {}
+    is_text: bool = False
 
 
 _READERS = {
-    "csv": Format("delimited:DelimitedReader", (".csv",), {"delimiter": ",", "header": None}),
+    "csv": Format(
+        "delimited:DelimitedReader", (".csv",), {"delimiter": ",", "header": None}, is_text=True
+    ),
     "tsv": Format(
-        "delimited:DelimitedReader", (".tsv", ".tab"), {"delimiter": "\t", "header": None}
+        "delimited:DelimitedReader",
+        (".tsv", ".tab"),
+        {"delimiter": "\t", "header": None},
+        is_text=True,
     ),
     "parquet": Format("columnar:ParquetReader", (".parquet", ".pq")),
     "arrow": Format("columnar:ArrowReader", (".arrow", ".feather", ".ipc", ".arrows")),
     "npy": Format("arrays:NpyReader", (".npy",)),
     "npz": Format("arrays:NpzReader", (".npz",)),
-    "jsonl": Format("jsonlines:JsonLinesReader", (".jsonl", ".ndjson")),
+    "jsonl": Format("jsonlines:JsonLinesReader", (".jsonl", ".ndjson"), is_text=True),
     "hex": Format(
-        "frames:FrameReader", (".hex",), {"notation": "hex", "bit_order": "msb", "length": None}
+        "frames:FrameReader",
+        (".hex",),
+        {"notation": "hex", "bit_order": "msb", "length": None},
+        is_text=True,
     ),
     "bits": Format(
-        "frames:FrameReader", (".bits",), {"notation": "bits", "bit_order": "msb", "length": None}
+        "frames:FrameReader",
+        (".bits",),
+        {"notation": "bits", "bit_order": "msb", "length": None},
+        is_text=True,
     ),
 }
 FORMATS = {name: known.suffixes for name, known in _READERS.items()}
+TEXT_FORMATS = tuple(name for name, known in _READERS.items() if known.is_text)
 BIT_ORDERS = ("msb", "lsb", "nibble", "reversed")
 _BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 #: The formats that each option is for.
