@@ -141,7 +141,7 @@ void CountedFlag::insert(Entries entries, const std::int64_t *weights, Pause pau
 
 void CountedFlag::insert_block(const Block &block) {
     map_.read(block.rows, block.n);
-    map_.find(first_, 64 * width_);
+    map_.find(first_);
     for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i] = none();
     if (width_ == 1 && !block.weights && kVectorWords > 2) {  // shorter vectors: too few registers
         exchange_words(block.rows);
@@ -174,15 +174,15 @@ std::size_t CountedFlag::count_inside(const Block &block) {
     for (std::size_t begin = 0; begin < block.n; begin += Map::kRows) {
         const std::size_t n = smaller(block.n - begin, Map::kRows);
         map_.read(block.rows + begin * width_, n);
-        map_.find(start_, 64 * width_);
+        map_.find(start_);
         for (std::size_t i = 0; i < n; ++i) {
             if (i % 8 == 0) map_.words(i / 8, start_, words_.data());
             for (std::size_t w = 0; w < width; ++w)
                 names[(begin + i) * width + w] = words_[8 * (skipped + w) + i % 8];
         }
     }
-    multiply_add({rests.data(), stride_}, {names.data(), width}, {basis(start_), stride_}, block.n,
-                 dim_ - start_, stride_);
+    multiply_add({rests.data(), block.n, stride_}, {names.data(), block.n, width},
+                 {basis(start_), dim_ - start_, stride_});
     for (std::size_t i = 0; i < block.n; ++i) {
         Word *rest = rests.data() + i * stride_, any = rest[width_ - 1] & last_word_;
         for (std::size_t w = 0; w + 1 < width_; ++w) any |= rest[w];

@@ -9,8 +9,6 @@ namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
 
-using Packed = Matrix<const Word>;
-
 constexpr std::size_t kNone = SIZE_MAX;
 
 Packed packed(Entries rows) { return {static_cast<const Word *>(rows.data), rows.rows, rows.columns}; }
@@ -33,12 +31,6 @@ std::size_t first_bit(const Word *row, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k)
         if (row[k]) return 64 * k + lowest_bit(row[k]);
     return kNone;
-}
-
-// result[i] += sum of rows[j] over the bits j of names[i].
-void add_named(Packed names, Packed rows, Matrix<Word> result) {
-    multiply_add({result.data, result.columns}, {names.data, names.columns},
-                 {rows.data, rows.columns}, names.rows, rows.rows, rows.columns);
 }
 
 // Calls work(first, n) for some rows at a time, so that there are pauses.
@@ -76,7 +68,7 @@ std::size_t reduced_form(Packed rows, Matrix<Word> form, std::int64_t *pivots, P
         size = smaller(smaller(most, 64 + first), rows.rows - first);
         copy(left.data(), rows[first], size * width);
         const Matrix<Word> rest{left.data(), size, width};
-        add_named({rows[first], size, width}, {form.data, end, width}, rest);
+        multiply_add(rest, {rows[first], size, width}, {form.data, end, width});
         std::size_t n_fresh = 0;
         for (std::size_t i = 0; i < size; ++i) {
             Word *row = rest[i];
@@ -117,7 +109,7 @@ void clear_pivots(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<
         add(named.data() + std::size_t(pivots[j]) * width, basis[j], width);
     in_portions(rows.rows, 16 * width * width, pause, [&](std::size_t first, std::size_t n) {
         copy(result[first], rows[first], n * width);
-        add_named(rows.part(first, n), {named.data(), end, width}, result.part(first, n));
+        multiply_add(result.part(first, n), rows.part(first, n), {named.data(), end, width});
     });
 }
 
@@ -139,8 +131,8 @@ void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause)
                 set_bit(columns.data() + (64 * k + lowest_bit(rest)) * words, j);
     in_portions(rows.rows, width * (number / 4 + 1), pause, [&](std::size_t first, std::size_t n) {
         Buffer<Word> bits(n * words);
-        add_named(rows.part(first, n), {columns.data(), 64 * width, words},
-                  {bits.data(), n, words});
+        multiply_add({bits.data(), n, words}, rows.part(first, n),
+                     {columns.data(), 64 * width, words});
         for (std::size_t i = 0; i < n; ++i) {
             const Word *row = bits.data() + i * words;
             std::size_t j = 0;

@@ -3,14 +3,14 @@
 // Functional q tells coordinate q of a row x, <x, phi_q>. A map holds the functionals, and the
 // coordinates of the rows that are inserted now, some eights of rows at a time:
 //     read(rows, n)              take rows, up to `kRows`
-//     find(first, end)           compute these coordinates of the rows
+//     find(first)                compute coordinates of the rows
 //     words(g, first, to)        coordinates of eight rows: word w of row r in place 8w + r
 //     set_words(g, first, from)  those words have become changes
 //     correct(g, changes, first) make them to the other rows
 //     update(changes, first)     make the changes of all rows to the functionals
 //     reset(), sort(order)       make it the identity; put functional order[q] into place q
-// where `first` and `end` are multiples of 64, and coordinates before `first` are zero. Functional
-// number `dim` is zero.
+// where `first` is a multiple of 64, and coordinates before it are zero. Functional number `dim` is
+// zero.
 //
 // Functionals and coordinates stand in tiles of 8 × 8 bits: a byte for each element and eight
 // columns. A row of bytes is longer than `dim`, so that the byte of element `dim` is there, and zero.
@@ -66,10 +66,9 @@ class Map {
         }
     }
 
-    void find(std::size_t first, std::size_t end) {
-        if (end > end_) end = end_;
-        first = add_products<kVectors>(first, end);
-        add_products<1>(first, end);
+    void find(std::size_t first) {
+        first = add_products<kVectors>(first);
+        add_products<1>(first);
     }
 
     void words(std::size_t g, std::size_t first, Word *to) const {
@@ -134,9 +133,9 @@ class Map {
 
     // Coordinates from `place` on, some vectors of them at a time; returns the first that is left.
     template <std::size_t Vectors>
-    std::size_t add_products(std::size_t place, std::size_t end) {
+    std::size_t add_products(std::size_t place) {
         const std::size_t octets = octets_, stride = stride_, width = width_;
-        for (; place + kVectorBytes * Vectors <= end; place += kVectorBytes * Vectors) {
+        for (; place + kVectorBytes * Vectors <= end_; place += kVectorBytes * Vectors) {
             Vector sums[kEights][Vectors] = {};
             const Byte *functionals = map_.data() + place;
             const Tile::Packed *tiles = tiles_.data();
