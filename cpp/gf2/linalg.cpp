@@ -116,13 +116,17 @@ void clear_pivots(Packed rows, Packed basis, const std::int64_t *pivots, Matrix<
 // A few functionals one by one; more by a product with their transposed matrix.
 void products(Packed rows, Packed functionals, Matrix<Byte> result, Pause pause) {
     const std::size_t width = rows.columns, number = functionals.rows;
-    for (std::size_t i = 0; number < 8 && i < rows.rows; ++i)
-        for (std::size_t j = 0; j < number; ++j) {
-            Word sum = 0;
-            for (std::size_t k = 0; k < width; ++k) sum ^= rows[i][k] & functionals[j][k];
-            result[i][j] = Byte(__builtin_parityll(sum));
-        }
-    if (number < 8) return;
+    if (number < 6 + 2 * width) {
+        in_portions(rows.rows, width * number, pause, [&](std::size_t first, std::size_t n) {
+            for (std::size_t i = first; i < first + n; ++i)
+                for (std::size_t j = 0; j < number; ++j) {
+                    Word sum = 0;
+                    for (std::size_t k = 0; k < width; ++k) sum ^= rows[i][k] & functionals[j][k];
+                    result[i][j] = Byte(__builtin_parityll(sum));
+                }
+        });
+        return;
+    }
     const std::size_t words = (number + kVectorBits - 1) / kVectorBits * kVectorWords;
     Buffer<Word> columns(64 * width * words);
     for (std::size_t j = 0; j < number; ++j)
