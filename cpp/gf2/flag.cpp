@@ -32,8 +32,8 @@ namespace {
 // Rows that are inserted before elements are sorted, and the space of most rows looked for.
 constexpr std::size_t kPortion = 512;
 
-// For fewer rows the space of most rows is not worth a look.
-constexpr std::size_t kFew = 64;
+// For fewer rows, or if fewer elements are left out, the space of most rows is not worth a look.
+constexpr std::size_t kFew = 64, kMany = 320;
 
 // Eight words from 8 - r on: all bits set but in word r.
 constexpr Word kAll = ~Word(0);
@@ -294,8 +294,9 @@ Change CountedFlag::exchange_weighted(Word *rows, unsigned r, std::int64_t weigh
         for (; rest; rest &= rest - 1) {
             const std::size_t q = 64 * w + lowest_bit(rest);
             if (before_[q] >= least) break;  // as for all that follow
-            e ^= (e ^ q) & -std::size_t(counts_[q] < least);  // no branch: it is unpredictable
-            least = smaller(least, counts_[q]);
+            const bool lower = counts_[q] < least;  // compiled to no branch: it is unpredictable
+            e = lower ? q : e;
+            least = lower ? counts_[q] : least;
         }
         if (rest) break;
     }
@@ -335,7 +336,7 @@ void CountedFlag::choose_start() {
     while (z < dim_ && before + std::uint64_t(counts_[z]) <= total / 4096)
         before += std::uint64_t(counts_[z++]);
     z = z / 64 * 64;
-    start_ = 2 * (dim_ - z) <= dim_ ? z : 0;
+    start_ = z >= kMany && 2 * (dim_ - z) <= dim_ ? z : 0;
 }
 
 // Brings the elements back into the order of their counts.
