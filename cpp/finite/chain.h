@@ -9,8 +9,9 @@
 // replace any row of its *class* (the rows of equal count) in its support: it replaces the first
 // that it hits, and only the rows of the class before that one must be cleared in its pivot column.
 //
-// In a chain of full rank, the last class spans the whole space with the others, whatever its rows
-// are. They are not kept up to date; `dump` makes unit vectors of them.
+// The chain spans the whole space: at first it consists of unit vectors of count 0. The last class
+// spans the space with the others, whatever its rows are. So they are not held; `dump` makes unit
+// vectors of them. A row outside of the span of all rows so far replaces one of count 0.
 //
 // Cost. Reduction takes O(d) operations for each row of the chain, O(d^2) in all; so does the
 // exchange at worst.
@@ -29,17 +30,14 @@ class Chain {
 
     Chain(const A &field, std::size_t dim)
         : field(&field), dim(dim), pivots_(dim), order_(dim), counts_(dim), w_(dim) {
-        for (std::size_t i = 0; i < dim; ++i) pivots_[i] = std::uint32_t(i);
+        for (std::size_t i = 0; i < dim; ++i) pivots_[i] = order_[i] = std::uint32_t(i);
     }
 
     const A *field;
     std::size_t dim;
 
-    std::size_t size() const { return size_; }
-    bool full() const { return size_ == dim; }
-    Cell *row(std::size_t i) { return rows_.data() + order_[i] * dim; }
     const Cell *row(std::size_t i) const { return rows_.data() + order_[i] * dim; }
-    // Those of the rows, then the other columns.
+    // Those of count 0 rise.
     const std::uint32_t *pivots() const { return pivots_.data(); }
     std::int64_t &count(std::size_t i) { return counts_[i]; }
     std::int64_t count(std::size_t i) const { return counts_[i]; }
@@ -57,57 +55,42 @@ class Chain {
         return low;
     }
 
-    // Rows must be reduced up to here: through the last class only if it does not fill the space.
-    std::size_t stop() const {
-        return full() && dim > 0 ? class_start(counts_[dim - 1], dim) : size_;
-    }
+    std::size_t rank() const { return class_start(0, dim); }
 
-    // Put u, reduced through the whole chain and not 0 in `column`, at the end, with count 0.
-    void append(const Cell *u, std::size_t column) {
-        if ((size_ + 1) * dim > rows_.size()) grow();
-        order_[size_] = std::uint32_t(size_);
-        std::size_t place = size_;
-        while (pivots_[place] != column) ++place;
-        pivots_[place] = pivots_[size_];
-        pivots_[size_] = std::uint32_t(column);
-        counts_[size_] = 0;
-        scale(u, u[column], row(size_++));
-    }
+    // The first position of the last class: rows are held, and reduce others, up to here.
+    std::size_t stop() const { return dim > 0 ? class_start(counts_[dim - 1], dim) : 0; }
 
     // Let u replace row f of its class, which begins at `start`, and lead it. u is reduced through
     // the rows before `start`, and 0 in the pivots of those from there to f.
     void promote(std::size_t f, std::size_t start, const Cell *u) {
-        const std::uint32_t slot = order_[f], column = pivots_[f];
-        const bool read = !full() || counts_[dim - 1] != counts_[start];
-        scale(u, u[column], row(f));
+        const bool held = counts_[dim - 1] != counts_[start];
+        if (!held && (start + 1) * dim > rows_.size()) grow(start);
+        const std::uint32_t slot = order_[held ? f : start], column = pivots_[f];
+        Cell *leading = rows_.data() + slot * dim;
+        const Cell inverse = field->inverse(u[column]);
+        for (std::size_t j = 0; j < dim; ++j) leading[j] = field->multiply(inverse, u[j]);
         for (std::size_t i = f; i-- > start;) {
-            if (read && row(i)[column] != 0) {
-                field->lift(row(i), dim, w_.data());
-                field->subtract(w_.data(), row(i)[column], rows_.data() + slot * dim, dim);
-                field->values(w_.data(), dim, row(i));
-            }
-            order_[i + 1] = order_[i];
             pivots_[i + 1] = pivots_[i];
+            if (!held) continue;
+            order_[i + 1] = order_[i];
+            Cell *other = rows_.data() + order_[i] * dim;
+            if (other[column] == 0) continue;
+            field->lift(other, dim, w_.data());
+            field->subtract(w_.data(), other[column], leading, dim);
+            field->values(w_.data(), dim, other);
         }
         order_[start] = slot;
         pivots_[start] = column;
     }
 
   private:
-    void grow() {
-        const std::size_t n = 2 * size_ + 8 < dim ? 2 * size_ + 8 : dim;
-        Buffer<Cell> rows(n * dim);
-        if (size_ > 0) std::memcpy(rows.data(), rows_.data(), size_ * dim * sizeof(Cell));
+    // Have room for more than n rows.
+    void grow(std::size_t n) {
+        Buffer<Cell> rows(smaller(2 * n + 8, dim) * dim);
+        if (n > 0) std::memcpy(rows.data(), rows_.data(), n * dim * sizeof(Cell));
         rows_ = static_cast<Buffer<Cell> &&>(rows);
     }
 
-    // result = u / c
-    void scale(const Cell *u, Cell c, Cell *result) const {
-        const Cell inverse = field->inverse(c);
-        for (std::size_t j = 0; j < dim; ++j) result[j] = field->multiply(inverse, u[j]);
-    }
-
-    std::size_t size_ = 0;
     Buffer<Cell> rows_;                     // by slot
     Buffer<std::uint32_t> pivots_, order_;  // by position: pivot column, slot
     Buffer<std::int64_t> counts_;           // by position

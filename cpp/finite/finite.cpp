@@ -65,24 +65,18 @@ void write(const NewEntries &to, std::size_t i, const Cell *elements, std::size_
     });
 }
 
-Buffer<std::uint32_t> all_columns(std::size_t n) {
-    Buffer<std::uint32_t> columns(n);
-    for (std::size_t j = 0; j < n; ++j) columns[j] = std::uint32_t(j);
-    return columns;
-}
-
 template <class A>
 class FlagOf final : public Flag {
   public:
     explicit FlagOf(Chain<A> chain) : chain_(static_cast<Chain<A> &&>(chain)) {}
 
-    std::size_t rank() const override { return chain_.size(); }
+    std::size_t rank() const override { return chain_.rank(); }
     std::unique_ptr<Flag> copy() const override { return std::make_unique<FlagOf>(*this); }
     void reset() override { chain_ = Chain<A>(*chain_.field, chain_.dim); }
     std::int64_t least_count() const override {
-        return chain_.full() && chain_.dim > 0 ? chain_.count(chain_.dim - 1) : 0;
+        return chain_.dim > 0 ? chain_.count(chain_.dim - 1) : 0;
     }
-    std::int64_t largest_count() const override { return chain_.size() > 0 ? chain_.count(0) : 0; }
+    std::int64_t largest_count() const override { return chain_.dim > 0 ? chain_.count(0) : 0; }
 
     void insert(Entries rows, const std::int64_t *weights, Pause pause) override {
         Pacer pacer(pause);
@@ -93,13 +87,12 @@ class FlagOf final : public Flag {
     }
 
     void dump(NewEntries basis, std::int64_t *counts) const override {
-        const std::size_t dim = chain_.dim;
-        for (std::size_t i = 0; i < chain_.size(); ++i) {
+        const std::size_t dim = chain_.dim, rank = chain_.rank(), stop = chain_.stop();
+        for (std::size_t i = 0; i < rank; ++i) {
             counts[i] = chain_.count(i);
             Buffer<typename A::Cell> unit(dim);
             unit[chain_.pivots()[i]] = 1;
-            const bool last = chain_.full() && counts[i] == chain_.count(dim - 1);
-            write(basis, i, last ? unit.data() : chain_.row(i), dim);
+            write(basis, i, i < stop ? chain_.row(i) : unit.data(), dim);
         }
     }
 
@@ -111,6 +104,11 @@ template <class A>
 class FieldOf final : public Field {
   public:
     using Cell = typename A::Cell;
+
+    struct Rows {
+        Buffer<Cell> cells;
+        std::size_t n, width;
+    };
 
     template <class... Arguments>
     explicit FieldOf(Arguments... arguments) : field_(arguments...) {}
@@ -125,14 +123,15 @@ class FieldOf final : public Field {
                      Pause pause) const override {
         Pacer pacer(pause);
         Chain<A> chain(field_, dim), reduced(field_, dim);
+        Insertion<A> insertion(chain, pacer);
         for_portions(field_, M, [&](const auto *cells, std::size_t, std::size_t n) {
-            append_rows(chain, cells, n, nullptr, pacer);
+            insertion.append(cells, n);
         });
-        const std::size_t rank = chain.size();
+        const std::size_t rank = chain.rank();
         Buffer<Cell> backwards(rank * dim);
         for (std::size_t i = 0; i < rank; ++i)
             std::memcpy(&backwards[(rank - 1 - i) * dim], chain.row(i), dim * sizeof(Cell));
-        append_rows<A>(reduced, backwards.data(), rank, nullptr, pacer);
+        Insertion<A>(reduced, pacer).append(backwards.data(), rank);
         Buffer<std::size_t> positions(dim);  // plus one, by pivot column
         for (std::size_t i = 0; i < rank; ++i) positions[reduced.pivots()[i]] = i + 1;
         for (std::size_t column = 0, i = 0; column < dim; ++column) {
@@ -145,52 +144,19 @@ class FieldOf final : public Field {
 
     void reduce(Entries X, Entries R, const std::int64_t *pivots, NewEntries result,
                 Pause pause) const override {
-        Pacer pacer(pause);
-        const std::size_t dim = X.columns;
-        const auto rows = cells(field_, R);
-        const auto row = [&](std::size_t i) { return rows.data() + i * dim; };
-        const auto columns = all_columns(dim);
-        Panel<A> panel(field_, dim, R.rows, pacer);
-        Buffer<Cell> left(dim);
-        for_portions(field_, X, [&](const auto *cells, std::size_t first, std::size_t n) {
-            for (std::size_t r = 0; r < n; r += A::kLanes) {
-                const std::size_t some = smaller(n - r, A::kLanes);
-                panel.fill(cells + r * dim, some);
-                for (std::size_t i = 0; i < R.rows; ++i)
-                    panel.take_factor(i, std::size_t(pivots[i]));
-                panel.subtract(0, R.rows, columns.data(), dim, row);
-                for (std::size_t b = 0; b < some; ++b) {
-                    panel.read(b, columns.data(), dim, left.data());
-                    write(result, first + r + b, left.data(), dim);
-                }
-            }
-        });
+        const auto pivot = [&](std::size_t i) { return std::size_t(pivots[i]); };
+        clear_columns(X, 0, {cells(field_, R), R.rows, R.columns}, pivot, result, pause);
     }
 
-    // Subtracts the products of x_i with the columns of W from zeros.
+    // x_i stands behind zeros, which the columns of W, negated, are subtracted from.
     void dot(Entries X, Entries W, NewEntries result, Pause pause) const override {
-        Pacer pacer(pause);
         const auto rows = cells(field_, W);
-        Buffer<Cell> turned(rows.size());  // the columns of W, negated
+        Rows turned{Buffer<Cell>(rows.size()), W.columns, W.rows};
         for (std::size_t i = 0; i < W.rows; ++i)
             for (std::size_t j = 0; j < W.columns; ++j)
-                turned[j * W.rows + i] = field_.negate(rows[i * W.columns + j]);
-        const auto column = [&](std::size_t j) { return turned.data() + j * W.rows; };
-        const auto columns = all_columns(W.rows);
-        Panel<A> panel(field_, W.rows, W.columns, pacer);
-        Buffer<Cell> products(W.rows);
-        for_portions(field_, X, [&](const auto *cells, std::size_t first, std::size_t n) {
-            for (std::size_t r = 0; r < n; r += A::kLanes) {
-                const std::size_t some = smaller(n - r, A::kLanes);
-                panel.fill_factors(cells + r * W.columns, some);
-                panel.fill_with_zeros();
-                panel.subtract(0, W.columns, columns.data(), W.rows, column);
-                for (std::size_t b = 0; b < some; ++b) {
-                    panel.read(b, columns.data(), W.rows, products.data());
-                    write(result, first + r + b, products.data(), W.rows);
-                }
-            }
-        });
+                turned.cells[j * W.rows + i] = field_.negate(rows[i * W.columns + j]);
+        const auto pivot = [&](std::size_t i) { return W.rows + i; };
+        clear_columns(X, W.rows, turned, pivot, result, pause);
     }
 
     // The common basis of two chains: every y, by falling count, is written in the chain of X,
@@ -200,14 +166,15 @@ class FieldOf final : public Field {
     std::size_t merge(std::size_t dim, CountedBasis X, CountedBasis Y, NewEntries Z,
                       std::int64_t *cz, Pause pause) const override {
         Pacer pacer(pause);
-        const std::size_t n_y = Y.rows.rows;
+        const std::size_t n_x = X.rows.rows, n_y = Y.rows.rows;
         const auto x = cells(field_, X.rows), y = cells(field_, Y.rows);
         Chain<A> chain(field_, dim);
-        append_rows<A>(chain, x.data(), X.rows.rows, nullptr, pacer);
-        if (chain.size() != X.rows.rows) fail_dependent();
+        Insertion<A> insertion(chain, pacer);
+        insertion.append(x.data(), n_x);
+        if (chain.rank() != n_x) fail_dependent();
         Buffer<Cell> coordinates(n_y * dim);
-        append_rows(chain, y.data(), n_y, coordinates.data(), pacer);
-        const std::size_t size = chain.size(), width = size + dim;
+        insertion.append(y.data(), n_y, coordinates.data());
+        const std::size_t size = chain.rank(), width = size + dim;
         Buffer<Cell> backwards(n_y * width);  // coordinates, the last one first, then the vector
         for (std::size_t r = 0; r < n_y; ++r) {
             for (std::size_t i = 0; i < size; ++i)
@@ -215,13 +182,13 @@ class FieldOf final : public Field {
             std::memcpy(&backwards[r * width + size], &y[r * dim], dim * sizeof(Cell));
         }
         Chain<A> claims(field_, width);
-        append_rows<A>(claims, backwards.data(), n_y, nullptr, pacer);
-        if (claims.size() != n_y) fail_dependent();
+        Insertion<A>(claims, pacer).append(backwards.data(), n_y);
+        if (claims.rank() != n_y) fail_dependent();
         Buffer<const Cell *> basis(size);
         Buffer<std::int64_t> counts(size);
         for (std::size_t i = 0; i < size; ++i) {
             basis[i] = chain.row(i);
-            counts[i] = i < X.rows.rows ? X.counts[i] : 0;
+            counts[i] = i < n_x ? X.counts[i] : 0;
         }
         for (std::size_t r = 0; r < n_y; ++r) {
             const std::size_t i = size - 1 - claims.pivots()[r];
@@ -238,6 +205,31 @@ class FieldOf final : public Field {
     }
 
   private:
+    // Writes rows x_i, which begin in column `first` after zeros, minus multiples of other rows, by
+    // their elements in the columns pivot(0), pivot(1), ...
+    template <class Pivot>
+    void clear_columns(Entries X, std::size_t first, const Rows &rows, const Pivot &pivot,
+                       NewEntries result, Pause pause) const {
+        Pacer pacer(pause);
+        const auto row = [&](std::size_t i) { return rows.cells.data() + i * rows.width; };
+        Buffer<std::uint32_t> columns(rows.width);
+        for (std::size_t j = 0; j < rows.width; ++j) columns[j] = std::uint32_t(j);
+        Panel<A> panel(field_, first + X.columns, rows.n, pacer);
+        Buffer<Cell> left(rows.width);
+        for_portions(field_, X, [&](const auto *cells, std::size_t begin, std::size_t n) {
+            for (std::size_t r = 0; r < n; r += A::kLanes) {
+                const std::size_t some = smaller(n - r, A::kLanes);
+                panel.fill(cells + r * X.columns, some, first);
+                for (std::size_t i = 0; i < rows.n; ++i) panel.take_factor(i, pivot(i));
+                panel.subtract(0, rows.n, columns.data(), rows.width, row);
+                for (std::size_t b = 0; b < some; ++b) {
+                    panel.read(b, columns.data(), rows.width, left.data());
+                    write(result, begin + r + b, left.data(), rows.width);
+                }
+            }
+        });
+    }
+
     A field_;
 };
 

@@ -27,20 +27,19 @@ class Panel {
         : field_(field),
           pacer_(pacer),
           n_columns_(n_columns),
-          n_factors_(n_factors),
           blocks_(n_columns * kLanes),
           factors_((n_factors + 1) * kLanes),
           multiples_(field.group() * field.multiples()),
           gathered_(n_columns) {}
 
-    // Hold n <= kLanes rows that stand one after another, and zero rows.
-    void fill(const Cell *rows, std::size_t n) { transpose(rows, n, n_columns_, blocks_.data()); }
-
-    void fill_with_zeros() { blocks_.clear(); }
-
-    // Take the factors from n rows that stand one after another.
-    void fill_factors(const Cell *rows, std::size_t n) {
-        transpose(rows, n, n_factors_, factors_.data());
+    // Hold n <= kLanes rows that stand one after another, from column `first` on; zeros elsewhere.
+    void fill(const Cell *rows, std::size_t n, std::size_t first = 0) {
+        Cell elements[kLanes] = {};
+        blocks_.clear();
+        for (std::size_t j = first; j < n_columns_; ++j, ++rows) {
+            for (std::size_t b = 0; b < n; ++b) elements[b] = rows[b * (n_columns_ - first)];
+            field_.lift(elements, kLanes, blocks_.data() + j * kLanes);
+        }
     }
 
     // Take factor i of all rows from a column.
@@ -102,9 +101,8 @@ class Panel {
         subtract(slot, slot + 1, chain.pivots() + i, chain.dim - i, row);
     }
 
-    // The number of the class of each row, by its count: -1 for zero rows, 0 for rows outside of
-    // the chain. The panel was cleared up to `stop`; leave each row's residual at the start of its
-    // class, or minus that, in the panel.
+    // The class of each row, by its count: -1 for zero rows. The panel was cleared up to `stop`;
+    // leave each row's residual at the start of its class, or minus that, in the panel.
     void find_classes(const Chain<A> &chain, std::size_t stop, std::int64_t *levels) {
         const std::uint32_t *pivots = chain.pivots();
         Lane alive[kLanes] = {};
@@ -116,7 +114,7 @@ class Panel {
         std::size_t begins[kLanes], lowest = stop;
         for (std::size_t b = 0; b < kLanes; ++b) {
             begins[b] = stop;
-            levels[b] = chain.full() ? chain.count(stop) : 0;
+            levels[b] = chain.count(stop);
             alive[b] = Lane(-(alive[b] != 0));
             if (alive[b]) continue;
             levels[b] = -1;
@@ -159,15 +157,6 @@ class Panel {
                              multiples_.data() + k * field_.multiples());
     }
 
-    // Rows become the lanes of blocks.
-    void transpose(const Cell *rows, std::size_t n, std::size_t n_columns, Lane *blocks) const {
-        Cell elements[kLanes] = {};
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            for (std::size_t b = 0; b < n; ++b) elements[b] = rows[b * n_columns + j];
-            field_.lift(elements, kLanes, blocks + j * kLanes);
-        }
-    }
-
     // Let the other rows be 0 in a block.
     static void keep(Lane *block, const Lane *wanted) {
         for (std::size_t b = 0; b < kLanes; ++b) block[b] &= wanted[b];
@@ -175,45 +164,11 @@ class Panel {
 
     const A &field_;
     Pacer &pacer_;
-    std::size_t n_columns_, n_factors_;
+    std::size_t n_columns_;
     Buffer<Lane> blocks_;     // by column
     Buffer<Lane> factors_;    // of all rows of the panel, by row of the chain; and of one more
     Buffer<Lane> multiples_;  // see Tables::prepare
     Buffer<Lane> gathered_;
 };
-
-// Append to a chain what is left of each row after reduction, as long as anything is; the pivot is
-// the first column that is not 0. Coordinates, where wanted, are by row and position, dim per row.
-template <class A>
-void append_rows(Chain<A> &chain, const typename A::Cell *rows, std::size_t n,
-                 typename A::Cell *coordinates, Pacer &pacer) {
-    const std::size_t dim = chain.dim;
-    Panel<A> panel(*chain.field, dim, dim, pacer);
-    Buffer<typename A::Cell> u(dim), rest(dim);
-    for (std::size_t r = 0; r < n; r += A::kLanes) {
-        if (chain.full() && !coordinates) return;
-        const std::size_t some = smaller(n - r, A::kLanes);
-        panel.fill(rows + r * dim, some);
-        panel.clear(chain, chain.size());
-        for (std::size_t b = 0; b < some && !chain.full(); ++b) {
-            const std::uint32_t *others = chain.pivots() + chain.size();
-            panel.read(b, others, dim - chain.size(), rest.data());
-            u.clear();
-            std::size_t column = dim;
-            for (std::size_t t = 0; t < dim - chain.size(); ++t) {
-                u[others[t]] = rest[t];
-                if (rest[t] != 0 && others[t] < column) column = others[t];
-            }
-            if (column == dim) continue;
-            chain.append(u.data(), column);
-            typename A::Lane later[A::kLanes];  // itself included, for its own coordinate
-            for (std::size_t c = 0; c < A::kLanes; ++c) later[c] = -(c >= b);
-            panel.clear_some(chain, chain.size() - 1, later, chain.size() - 1);
-        }
-        for (std::size_t b = 0; coordinates && b < some; ++b)
-            for (std::size_t i = 0; i < chain.size(); ++i)
-                coordinates[(r + b) * dim + i] = chain.field->value(panel.factor(i)[b]);
-    }
-}
 
 }  // namespace flagstone::FLAGSTONE_VERSION

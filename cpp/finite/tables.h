@@ -79,8 +79,8 @@ class Tables {
         }
     }
 
-    // w -= c x
-    void subtract(Lane *w, Cell c, const Cell *x, std::size_t n) const {
+    // w -= c x. Not inlined: its loop needs all registers.
+    [[gnu::noinline]] void subtract(Lane *w, Cell c, const Cell *x, std::size_t n) const {
         const Lowering lowered = lowering(4 * p_);
         const Cell *multiples = exp_.data() + log_[negate(c)];
         const std::uint32_t *log = log_.data();

@@ -144,3 +144,11 @@ def test_dot(families: list[Family], data: st.DataObject) -> None:
         assert out.shape == (len(left.rows), len(right.rows))
         assert out.dtype == F.dtype
         assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("order", [7, 9, 256])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_rows_without_columns_change_nothing(order: int, version: str) -> None:
+    basis, counts = Family(order, version).flag(0, [()] * 9).dump()
+    assert basis.shape == (0, 0)
+    assert counts.shape == (0,)
