@@ -56,6 +56,15 @@ def whole_number(cell: str) -> int | None:
     return None if found is None else exact_integer(found[1])
 
 
+def truth_value(cell: str) -> int | None:
+    """Return 1 for the text true and 0 for false, in any case; None for another one.
+
+    >>> truth_value("True"), truth_value("FALSE"), truth_value("yes")
+    (1, 0, None)
+    """
+    return {"true": 1, "false": 0}.get(cell.strip().lower())
+
+
 def _natural(digits: str) -> int:
     if len(digits) <= _PIECE:
         return int(digits)

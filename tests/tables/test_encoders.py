@@ -32,6 +32,10 @@ def encode(text, values, field=2):
         ('levels:""', ["", ""], 2, [[0], [0]]),
         ("levels:3,1,2", [2, 3], 3, [[2], [0]]),
         ("levels:false,true", [True, False], 2, [[1], [0]]),
+        ("levels:False,True", [True, False], 2, [[1], [0]]),
+        ("levels:false,true", np.array(["TRUE", "False"], dtype=object), 2, [[1], [0]]),
+        ("element", np.array(["True", "false", 1], dtype=object), 2, [[1], [0], [1]]),
+        ("element", np.array(["True", "FALSE"]), 7, [[1], [0]]),
         ("onehot:a,b,c", ["c", "a"], 2, [[0, 0, 1], [1, 0, 0]]),
         ("bits:3", [5, 2], 2, [[1, 0, 1], [0, 1, 0]]),
         ("bits:64", [2**63], 2, [[0] * 63 + [1]]),
@@ -69,6 +73,7 @@ def test_each_encoder(text, values, field, expected):
         ("element", [0, -1], "-1 is not an element"),
         ("element", [0.0, 0.5], "0.5 is not an element"),
         ("element", np.array(["1", 1], dtype=object)[::-1], "'1' is not an element"),
+        ("levels:True,TRUE", np.array(["TRUE", "true"], dtype=object), "'true' is none"),
         ("levels:a,b", ["a", "z"], "'z' is none of the listed values a, b"),
         ("bits:3", [0, 8], r"8 does not fit into 3 bits \(0 … 7\)"),
         ("bits:3", [0, -1], "-1 does not fit"),
@@ -117,6 +122,7 @@ def test_what_is_no_rational_is_refused_by_index(value, problem):
         ([53.63, 0.1, 2.0], [F(5363, 100), F(1, 10), F(2)]),
         (np.array([53.63, 0.1], np.float32), [F(5363, 100), F(1, 10)]),
         ([2**70, -1], [F(2**70), F(-1)]),
+        ([True, "True", "FALSE"], [F(1), F(1), F(0)]),
     ],
 )
 def test_numbers_over_the_rationals_are_read_exactly(values, expected):

@@ -355,6 +355,37 @@ def test_missing_values_are_found_in_every_format(tmp_path, suffix):
     assert batch.matrix.nonzero()[1].reshape(4, 2).tolist() == [[0, 4], [2, 3], [1, 5], [0, 4]]
 
 
+def truths(tmp_path, written):
+    """Write a column of true and false; return the table."""
+    values = [i % 3 > 0 for i in range(30)]
+    if written == "parquet":
+        path = tmp_path / "t.parquet"
+        parquet.write_table(pa.table({"a": values}), path)
+    elif written == "jsonl":
+        path = tmp_path / "t.jsonl"
+        path.write_text("".join(f'{{"a": {json.dumps(value)}}}\n' for value in values))
+    else:
+        path = tmp_path / f"{written}.csv"
+        cells = [str(value) if written == "True" else str(value).lower() for value in values]
+        path.write_text("\n".join(["a", *cells]) + "\n")
+    return open_table(path)
+
+
+WAYS = ["True", "true", "jsonl", "parquet"]
+
+
+@pytest.mark.parametrize("first", WAYS)
+@pytest.mark.parametrize("second", WAYS)
+@pytest.mark.parametrize("field", [2, 5, "QQ"])
+def test_true_and_false_are_the_same_however_they_are_stored(tmp_path, first, second, field):
+    table = truths(tmp_path, first)
+    other = truths(tmp_path, second)
+    for encode in ({"a": "auto"}, {"a": "element"}, {"a": "levels:false,true"}):
+        encoding = table.encoding(field, columns=["a"], encode=encode)
+        (batch,) = other.rows(encoding)
+        assert np.asarray(batch.matrix).ravel().tolist() == [i % 3 > 0 for i in range(30)]
+
+
 @pytest.mark.parametrize("kind", ["csv", "decimal", "float64", "float32"])
 def test_decimals_over_the_rationals_need_no_option(tmp_path, kind):
     amounts = ["53.63", "0.10", "7"]

@@ -33,7 +33,14 @@ from flagstone.encoding._entries import (
     whole_range,
 )
 from flagstone.errors import InputError, Parameter
-from flagstone.exact import exact_modulo, exact_rational, is_missing, missing_entries, whole_number
+from flagstone.exact import (
+    exact_modulo,
+    exact_rational,
+    is_missing,
+    missing_entries,
+    truth_value,
+    whole_number,
+)
 from flagstone.notation import digit_bits
 
 #: The level of missing values, where they have one.
@@ -76,7 +83,7 @@ class Element(ColumnEncoder):
         problem = f"is not an element of {field.name} ({top})"
         whole = values
         if values.dtype.kind != "b" and values.dtype != np.uint8:  # the common case, kept narrow
-            whole = integers(values, hint=problem)
+            whole = integers(_with_truths(values), hint=problem)
         if values.size and (int(whole.min()) < 0 or int(whole.max()) >= field.order):
             refuse((whole < 0) | (whole >= field.order), values, problem)
         return whole.astype(field.dtype, copy=False)[:, np.newaxis]
@@ -97,8 +104,11 @@ class Element(ColumnEncoder):
                     raise ValueError(
                         "is a binary float: store decimals as text or decimals, or whole cents"
                     )
+                truth = truth_value(value) if isinstance(value, str) else None
                 as_text = is_float or isinstance(value, (str, Decimal))
-                out[index] = exact_rational(str(value)) if as_text else Fraction(value)
+                as_text &= truth is None
+                number = value if truth is None else truth
+                out[index] = exact_rational(str(number)) if as_text else Fraction(number)
             except (ValueError, TypeError, OverflowError) as error:
                 problem = str(error) if isinstance(error, ValueError) else "is not a number"
                 raise BadEntry(index, f"{shown(value)} {problem}") from None
@@ -163,10 +173,13 @@ class _Listed(ColumnEncoder):
     def _places(self, values: Array) -> Array:
         """Return the place of each entry among the listed values, -1 for others."""
         known = {value: i for i, value in enumerate(self.values)}
+        listed = [truth_value(value) for value in self.values]
         cells = list(texts(values))
-        for cell in {*cells} - {*known}:  # 5 may be listed and be written +5 or 5.0
-            number = whole_number(cell)
+        for cell in {*cells} - {*known}:  # 5 may be listed and be written +5 or 5.0, true as True
+            number, truth = whole_number(cell), truth_value(cell)
             known[cell] = known.get(str(number), -1) if number is not None else -1
+            if truth is not None and listed.count(truth) == 1:
+                known[cell] = listed.index(truth)
         places = np.array([known[cell] for cell in cells], dtype=np.int64)
         places[missing_entries(values)] = -1
         if MISSING in known and (places < 0).any():
@@ -480,6 +493,18 @@ def grouped_numbers(found: Collection[str]) -> bool:
 def _are_amounts(found: Collection[str], field: Field) -> bool:
     """Say whether texts are such numbers over QQ, one with a separator: <5 may be a category."""
     return field.order is None and grouped_numbers(found) and any(map(_SEPARATED.search, found))
+
+
+def _with_truths(values: Array) -> Array:
+    """Return entries with 1 and 0 for the texts true and false; others as they are."""
+    cells = values.tolist() if values.dtype.kind in "OUT" else []
+    texts_found = {cell for cell in cells if isinstance(cell, str)}
+    truths = {cell: truth for cell in texts_found if (truth := truth_value(cell)) is not None}
+    if not truths:
+        return values
+    out = values.astype(object)
+    out[:] = [truths.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
+    return out
 
 
 def _zeros_and_ones(mask: Array, field: Field) -> Array:

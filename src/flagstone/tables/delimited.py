@@ -18,7 +18,7 @@ from flagstone.checks import shown
 from flagstone.disk import repeated
 from flagstone.encoding import MARKERS
 from flagstone.errors import InputError, Parameter
-from flagstone.exact import exact_integers, whole_number
+from flagstone.exact import exact_integers, truth_value, whole_number
 from flagstone.tables.arrow_columns import as_numpy
 from flagstone.tables.batches import Array, Batch, Reader, Request, numbered
 from flagstone.tables.files import line_blocks, lines
@@ -193,7 +193,7 @@ class DelimitedReader(Reader):
         return [as_numpy(found.column(i), self, c) for i, c in enumerate(asked.columns)]
 
     def _with_care(self, block: bytes, asked: Request, problem: Exception) -> list[Array]:
-        """Read whole numbers as text: 1.0 or +1 is none to Arrow, which told this problem."""
+        """Read whole numbers as text: 1.0, +1 or True is none to Arrow, which told this problem."""
         whole = [c for c in asked.columns if asked.kinds.get(c) == "integer"]
         kinds = {**asked.kinds, **dict.fromkeys(whole, "text")}
         try:
@@ -203,12 +203,14 @@ class DelimitedReader(Reader):
         columns = {c: as_numpy(found.column(i), self, c) for i, c in enumerate(asked.columns)}
         for c in whole:
             cells = columns[c].tolist()
-            if any(_cell_problem(cell, "integer", asked.gaps) for cell in cells):
+            different = {cell for cell in cells if cell is not None}
+            if any(_cell_problem(cell, "integer", asked.gaps) for cell in different):
                 self._explain(asked, problem)
-            numbers = [whole_number(cell) for cell in cells]
-            known = [number for number in numbers if number is not None]
-            is_full = len(known) == len(numbers)
-            columns[c] = exact_integers(known) if is_full else np.array(numbers, dtype=object)
+            known = {cell: _whole(cell) for cell in different}
+            numbers = [known.get(cell) for cell in cells]
+            full = [number for number in numbers if number is not None]
+            is_full = len(full) == len(numbers)
+            columns[c] = exact_integers(full) if is_full else np.array(numbers, dtype=object)
         return list(columns.values())
 
     def _check_carriage_returns(self, block: bytes, asked: Request) -> None:
@@ -311,6 +313,12 @@ def _lines_of_rows(block: bytes, lines: range, n_rows: int) -> range | Array:
     return np.array(numbers, dtype=np.int64)
 
 
+def _whole(cell: str) -> int | None:
+    """Return the whole number that a cell holds, 1 for true and 0 for false; None for another."""
+    truth = truth_value(cell)
+    return whole_number(cell) if truth is None else truth
+
+
 def _cell_problem(cell: str, kind: str, gaps: bool) -> str | None:
     """Say why a cell cannot be read as its kind, or None if it can."""
     if kind == "text" or (gaps and (not cell.strip() or cell in MARKERS)):
@@ -324,7 +332,7 @@ def _cell_problem(cell: str, kind: str, gaps: bool) -> str | None:
             return f"{shown(cell)} is not a number"
         return None
     try:
-        if whole_number(cell) is not None:
+        if _whole(cell) is not None:
             return None
     except ValueError as error:
         return f"the number {error}"
