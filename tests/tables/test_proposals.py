@@ -495,6 +495,15 @@ def test_a_named_column_is_never_left_out(tmp_path):
         assert table.encoding(2, encode="auto").columns == ("b",)
 
 
+def test_a_column_that_is_read_already_is_not_meant_by_another_name(tmp_path):
+    (tmp_path / "t.csv").write_text("brutto,goods,net\n1,1,0\n")
+    table = open_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"no column 'gross' \(other columns: brutto\)"):
+        next(table.batches(["gross", "goods", "net"]))
+    with pytest.raises(InputError, match=r"no column 'gods'; did you mean 'goods'?"):
+        next(table.batches(["gods", "net"]))
+
+
 def advised(table, **options):
     """Return the advice of the error about columns that need an encoder."""
     with pytest.raises(InputError) as caught:

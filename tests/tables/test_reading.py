@@ -48,6 +48,34 @@ def test_a_csv_file_is_read_in_the_calling_thread_only(tmp_path, monkeypatch):
     assert threads == {threading.get_ident()}
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("options", "n_rows"), [({}, 2), ({"header": False}, 3)])
+def test_a_first_line_that_names_the_delimiter_is_no_row(tmp_path, end, mark, options, n_rows):
+    path = tmp_path / "t.csv"
+    head = "a;b" if not options else "1;1"
+    path.write_text(f"{mark}sep=;{end}{head}{end}1;0{end}0;1{end}", encoding="utf-8", newline="")
+    table = open_table(path, **options)
+    assert table.columns == (("x0", "x1") if options else ("a", "b"))
+    (batch,) = table.rows(table.encoding(2))
+    assert batch.matrix.tolist() == [[1, 1], [1, 0], [0, 1]][3 - n_rows :]
+    assert [batch.place(i).line for i in range(n_rows)] == [2, 3, 4][3 - n_rows :]
+    assert open_table(path, delimiter=";", **options).columns == table.columns
+    with pytest.raises(InputError, match=r"first line says that ';' separates .* delimiter=';'"):
+        open_table(path, delimiter="|", **options)
+
+
+def test_problems_below_a_line_that_names_the_delimiter_have_their_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sep=\t\na\tb\n1\t0\n1\tx\n")
+    table = open_table(path)
+    with pytest.raises(InputError, match="line 4, column 'b': 'x' is not a whole number"):
+        list(table.rows(table.encoding(2, encode="element")))
+    path.write_text("sep=;\n")
+    with pytest.raises(InputError, match="is empty: a line of column names"):
+        open_table(path)
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
 def test_csv_blocks_end_at_lines_and_resume(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(delimited, "line_blocks", lambda p, o: files.line_blocks(p, o, 64))

@@ -31,6 +31,8 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 _CLOSED = rb"""(?x) (?: [^"]++ | (?<!\A)(?<![\n%(sign)b])"
     | "(?:[^"]++|"")*+" (?= [\r\n%(sign)b] | \Z ) | "(?:[^"\n]++|"")*+" )*+"""
 _CLOSE = "add the closing quote, or remove this one"
+#: What spreadsheets write above the names of the columns.
+_SEPARATOR = re.compile(rb"(?:\xef\xbb\xbf)?(?i:sep)=([ !#-/:-@\[-`{-~\t])\r?\n?")
 #: Blank lines before the first one that is not: a small compressed file may hold any number.
 _MOST_BLANK = 1_000_000
 
@@ -46,6 +48,8 @@ class DelimitedReader(Reader):
     header : bool, optional
         Whether the first line names the columns. Left open, a first line that looks like
         data is an error rather than a guess; without a header columns are x0, x1, …
+
+    A first line such as ``sep=;``, which spreadsheets write, names the delimiter and is no row.
     """
 
     position_size: ClassVar[int] = 3
@@ -53,6 +57,7 @@ class DelimitedReader(Reader):
     header: bool | None = None
 
     def __post_init__(self) -> None:
+        self._n_before = 0  # lines before the first one of cells
         found = next(self._records(), None)
         if found is None:
             self.fail("", "is empty: a line of column names and rows are expected")
@@ -82,7 +87,7 @@ class DelimitedReader(Reader):
                     " if the file has no line of names",
                 )
         else:
-            self._header_line = 0
+            self._header_line = self._n_before
             self.columns = numbered(len(cells))
 
     def batches(self, asked: Request) -> Iterator[Batch]:
@@ -249,6 +254,9 @@ class DelimitedReader(Reader):
         try:
             blank = True
             for number, raw in enumerate(lines(self.path), 1):
+                if number == 1 and (named := _SEPARATOR.fullmatch(raw)):
+                    self.delimiter, self._n_before = named[1].decode(), 1
+                    continue
                 if not raw.strip(b"\r\n"):
                     if blank and number == _MOST_BLANK:
                         reason = f"begins with {number:,} blank lines: column names and rows are "

@@ -219,6 +219,13 @@ def _reader(
     options = {option: given.get(option, usual) for option, usual in known.options.items()}
     reader: Reader = make(path, **options, max_columns=max_columns)
     usual = known.options.get("delimiter")
+    found = getattr(reader, "delimiter", None)
+    if found != given.get("delimiter", found):
+        raise InputError(
+            f"{path}: its first line says that {found!r} separates the cells; give ",
+            Parameter("delimiter", found),
+            ", or none",
+        )
     if usual is None or "delimiter" in given or len(reader.columns) > 1:
         return reader
     other = next((c for c in ";\t|," if c != usual and c in reader.columns[0]), None)

@@ -347,10 +347,13 @@ class Table:
         known = set(self.columns)
         for name in names:
             if name not in known:
-                shown = ", ".join(self.columns[:6]) + (", …" if len(self.columns) > 6 else "")
+                others = [column for column in self.columns if column not in names]
+                kind = "columns" if len(others) == len(self.columns) else "other columns"
+                shown = ", ".join(others[:6]) + (", …" if len(others) > 6 else "")
+                listed = f" ({kind}: {shown})" if others else ""
                 raise InputError(
                     f"{self.files[0]}: there is no {role}column {name!r}"
-                    f"{closest(name, self.columns) or f' (columns: {shown})'}"
+                    f"{closest(name, others) or listed}"
                 )
 
     def identity(self) -> str:
