@@ -230,8 +230,8 @@ def _not_numbers(values: Array, field: Field) -> tuple[bool, list[str]]:
     """Return the texts in a column over QQ, and whether they are so few that it is of numbers."""
     if field.order is not None or values.dtype.kind not in "OUT":
         return False, []
-    cells = Counter(texts(values))
-    others = sorted(text for text in cells if not is_rational(text))
+    cells = Counter(values.tolist())
+    others = sorted(cell for cell in cells if isinstance(cell, str) and not is_rational(cell))
     n_rows = sum(cells[text] for text in others)
     is_rare = n_rows <= _TYPING_ERRORS * len(values)
     is_one_of_many = len(cells) > MOST_CATEGORIES and len(others) <= _TYPING_ERRORS * len(cells)
