@@ -431,7 +431,7 @@ def test_links_that_go_round_are_followed_once(tmp_path, monkeypatch):
     assert [file.name for file in open_table("logs/.*.csv").files] == [".hidden.csv"]
     (tmp_path / "logs").rename(tmp_path / ".logs")
     assert [file.name for file in open_table(".logs/*.csv").files] == ["a.csv"]
-    with pytest.raises(InputError, match=r"self\.csv: no such file"):
+    with pytest.raises(InputError, match=r"self\.csv: cannot be read .its symbolic links lead"):
         open_table("self.csv")
     for name in ("x" * 5000, "a\0b.csv", "**x/a**.csv"):
         with pytest.raises(InputError):
