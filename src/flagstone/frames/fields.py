@@ -10,8 +10,9 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.frames.captures import Capture
-from flagstone.frames.digests import MOST_COLUMNS, SAMPLE, name_sums, search
+from flagstone.frames.digests import SAMPLE, name_sums, search
 from flagstone.frames.digests.digest import broken_by
+from flagstone.frames.digests.frame import LONG
 from flagstone.frames.digests.rules import case_of
 from flagstone.frames.digests.search import usual_frame
 from flagstone.frames.study import Study
@@ -46,7 +47,7 @@ def telling_field(capture: Capture, study: Studying) -> TellingField | None:
         if name in there and _tells(capture, name, study):
             return TellingField(name)
     rows = capture.rows(len(capture.frames[0]))[:SAMPLE]
-    if (rows != rows[0]).any(axis=0).sum() > MOST_COLUMNS:
+    if (rows != rows[0]).any(axis=0).sum() > LONG:
         return None
     tries = _Tries(rows)
     for field in _fields(rows):

@@ -43,7 +43,9 @@ def digest_lines(found: Study) -> list[Line]:
     if lines:
         return [*lines, *([("  strength", str(found.strength))] if found.strength else [])]
     if found.analysis is None:
-        return [("digest", f"not looked for: more than {MOST_COLUMNS:,} bits vary")]
+        most = f"more than {MOST_COLUMNS:,} bits vary"
+        cut = f"cut the frames to their first bits: --truncate --length {MOST_COLUMNS}"
+        return [("digest", f"not looked for: {most}; {cut}")]
     if not len(found.rows) and not found.analysis.looked:
         return [("digest", "not looked for: the frames were not read")]
     lines.append(("digest", "none found; tried CRC widths 3–32, LFSR, XOR, sums"))

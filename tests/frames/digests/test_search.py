@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from flagstone import Coins, IndexRule
+from flagstone.frames.digests import MOST_COLUMNS
 from flagstone.frames.digests.catalogue import CATALOGUE
 from flagstone.frames.digests.crc import joined
 from flagstone.frames.digests.search import flag_levels, search, usual_frame
 from flagstone.frames.study import study
+from flagstone.frames.text import digest_lines
 from flagstone.tables import Place
 from tests.frames.digests import oracle
 
@@ -296,3 +298,33 @@ def test_a_check_stays_where_it_is_if_random_bits_follow():
     X = bits(data, crc8(data), payload(3, 270, 1))[:, :57]
     (digest,) = search(names(X), X)
     assert digest.columns == tuple(f"x{i}" for i in range(48, 56))
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "n_bytes"), [("CRC-16/XMODEM", 400, 254), ("CRC-32/ISO-HDLC", 2400, 200)]
+)
+def test_a_long_frame_has_its_digest_at_an_end(name, n, n_bytes):
+    rng = np.random.default_rng(1)
+    known = KNOWN[name]
+    data = rng.integers(0, 256, size=(n, n_bytes), dtype=np.uint8)
+    X = oracle.frames(data, [oracle.crc(row, known) for row in data.tolist()], known.width)
+    X, hit = oracle.damaged(rng, X)
+    analysis = study(X, [Place("f", i, i) for i in range(n)], IndexRule(), Coins(1)).analysis
+    (digest,) = analysis.digests
+    assert analysis.frame.is_long
+    assert digest.name == name
+    assert digest.rows_broken == hit.sum()
+    assert digest.parameters["catalogued"][0]["data"] == oracle.columns(0, 8 * n_bytes - 1)
+
+
+def test_frames_in_which_too_many_bits_vary_are_not_searched():
+    X = np.random.default_rng(1).integers(0, 2, size=(30, MOST_COLUMNS + 8), dtype=np.uint8)
+    found = study(X, [Place("f", i, i) for i in range(30)], IndexRule(), Coins(1))
+    assert found.analysis is None
+    assert digest_lines(found) == [
+        (
+            "digest",
+            "not looked for: more than 4,096 bits vary; cut the frames to their first bits: "
+            "--truncate --length 4096",
+        )
+    ]

@@ -12,6 +12,9 @@ from flagstone.algebra import AffineSubspace, Array, Subspace
 from flagstone.answers import Constraints
 from flagstone.errors import InputError
 
+#: Frames of which more bits vary are long: their checks are looked for near both ends.
+LONG = 1024
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -94,6 +97,11 @@ class Frame:
     def varies(self) -> Array:
         """Which columns are not constant."""
         return np.asarray(self.directions.any(axis=0))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether so many bits vary that checks are looked for near the ends alone."""
+        return int(self.varies.sum()) > LONG
 
     @cached_property
     def padded(self) -> Array:

@@ -36,7 +36,7 @@ class Layers:
     solved : Solved or None
         The check bits.
     relations : tuple of Relation
-        What else holds, in sums as short as a bounded search finds.
+        What else holds, in sums as short as a bounded search finds; in long frames, in any.
 
     Notes
     -----
@@ -81,7 +81,8 @@ class Layers:
         if not frame.settle(chosen, rest):
             pairs = tuple(p for p in pairs if p.columns[0] not in chosen)
             rest = _rest(frame, chosen, pairs)
-        relations = map(Relation.of_row, sparse_basis(_equations(frame, rest)))
+        equations = _equations(frame, rest)
+        relations = map(Relation.of_row, equations if frame.is_long else sparse_basis(equations))
         others = tuple(Relation(tuple(rest[i] for i in r.columns), r.value) for r in relations)
         solved = _solved(frame, chosen, rest, others) if chosen else None
         return cls(frame, pairs, solved, others)
@@ -101,12 +102,14 @@ class Layers:
 def windows(frame: Frame) -> list[tuple[int, ...]]:
     """Return neighbours that can be solved for: those that end the frame, the widest, the last.
 
+    In long frames, that would take too long.
+
     >>> from flagstone.answers import Constraints
     >>> windows(Frame.of(Constraints([[1,0,1,0,1,0], [0,1,0,1,0,1]], [0, 0])))[0]
     (4, 5)
     """
     own, found = frame.own, list[tuple[int, ...]]()
-    if not own:
+    if not own or frame.is_long:
         return []
     part = frame.seen(own)  # a copy explains nothing
     spare = min(len(frame.own) - frame.n_free, _WIDEST)

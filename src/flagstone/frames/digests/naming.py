@@ -22,6 +22,8 @@ from flagstone.frames.digests.rules import Solved
 _TRIED, _MOST = 96, 4
 #: Places times columns, at most: of long frames, the places at the end are tried.
 _WORK = 10_000
+#: In long frames, how many places at either end are tried; from a few rows, which takes longer.
+_NEAR, _NEAREST = 8, 2
 #: A second digest is looked for only where frames have this many free bits, and at bytes.
 _SECOND = 24
 #: The narrowest register that is told from a parity.
@@ -51,7 +53,7 @@ def name_check(frame: Frame, columns: Sequence[int]) -> Digest | None:
 
 
 def _folded(frame: Frame, columns: tuple[int, ...]) -> Digest | None:
-    return folded(frame, columns) if len(columns) >= _WIDE else None
+    return folded(frame, columns) if len(columns) >= _WIDE and not frame.is_long else None
 
 
 @lru_cache(maxsize=1024)  # a thorough search asks again for the checks at bytes
@@ -76,12 +78,12 @@ def name_frame(frame: Frame, taken: Set[int] = frozenset(), thorough: bool = Tru
 
     A digest may cover the check bits of another. So the best one is named first, and what it
     explains is taken away before the next. ``taken`` are columns that hold no check. Unless
-    ``thorough``, checks are looked for at bytes alone.
+    ``thorough``, checks are looked for at bytes alone. Of a long frame, one digest is named.
     """
     found: list[Digest] = []
     left = frame
     while len(found) < _MOST and len(left.own) > left.n_free:
-        if found and left.n_free < _SECOND:
+        if found and (left.n_free < _SECOND or frame.is_long):
             break
         named = _outermost(left, taken, thorough and not found)
         if named is None:
@@ -101,10 +103,14 @@ def name_register(frame: Frame, taken: Set[int] = frozenset()) -> Digest | None:
 
     Where few rows are known, any few columns seem to settle the check: no smaller range is tried.
     """
-    ends = (range(end - w, end) for w in _WIDTHS[:4] for end in range(frame.dim, w, -8))
+    ends = (
+        range(end - w, end)
+        for w in _WIDTHS[:4]
+        for end in _ends(frame, range(frame.dim, w, -8), _NEAREST)
+    )
     odd = (
         range(start, start + w)
-        for w in _ODD_WIDTHS
+        for w in (() if frame.is_long else _ODD_WIDTHS)
         for start in (frame.dim - w, frame.dim - w - 8, 0)
         if start >= 0 and w < frame.dim
     )
@@ -235,11 +241,12 @@ def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
     for phase in {frame.dim % 8, 0}:
         for width in _WIDTHS:
             step = min(width, 8)
-            for end in range(frame.dim - (frame.dim - phase) % step, width - 1, -step):
+            last = frame.dim - (frame.dim - phase) % step
+            for end in _ends(frame, range(last, width - 1, -step), _NEAR):
                 columns = tuple(range(end - width, end))
                 if 2 * len(own.intersection(columns)) >= width and frame.solvable(columns):
                     found.add(columns)
-    odd = set(_odd_places(frame.dim)) - found
+    odd = set(() if frame.is_long else _odd_places(frame.dim)) - found
     found |= {c for c in odd if 2 * len(own.intersection(c)) >= len(c) and frame.solvable(c)}
     groups: list[list[tuple[int, ...]]] = [[], [], [], []]
     last = frame.own[-1]
@@ -250,7 +257,13 @@ def _places(frame: Frame, taken: Set[int]) -> list[list[tuple[int, ...]]]:
             whole = ends or any(place % 8 == 0 for place in places)
             n = 2 if columns in odd else 0 if whole else 1 if columns[0] % 4 == 0 else 3
             groups[n].append(columns)
-    return [group[: min(_TRIED, _WORK // frame.dim)] for group in groups]
+    return [group[: min(_TRIED, max(_NEAR, _WORK // frame.dim))] for group in groups]
+
+
+def _ends(frame: Frame, ends: Sequence[int], near: int) -> Sequence[int]:
+    """Return where checks may end: in a long frame, near its ends alone."""
+    is_cut = frame.is_long and len(ends) > 2 * near
+    return [*ends[:near], *ends[-near:]] if is_cut else ends
 
 
 def _odd_places(dim: int) -> Iterator[tuple[int, ...]]:

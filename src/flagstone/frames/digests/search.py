@@ -44,7 +44,7 @@ from flagstone.frames.digests.sums import name_sums
 from flagstone.question import ConstraintsQuestion
 
 #: Where more bits than this vary, no digest is searched for.
-MOST_COLUMNS = 1024
+MOST_COLUMNS = 4096
 #: Digests are searched for among the first rows, this many of them, and counted on all.
 SAMPLE = 4096
 #: Check bits without a name are a digest if there are this many, of this share of the data each.
