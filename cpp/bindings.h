@@ -59,13 +59,15 @@ class PythonBuffer {
     Py_buffer view_{};
 };
 
-// A new NumPy array of zeros.
+// A new NumPy array, of zeros unless it is made "empty".
 class NewArray {
   public:
-    NewArray(std::initializer_list<std::size_t> shape, const char *dtype) : rows_(*shape.begin()) {
+    NewArray(std::initializer_list<std::size_t> shape, const char *dtype,
+             const char *maker = "zeros")
+        : rows_(*shape.begin()) {
         nb::list sizes;
         for (std::size_t n : shape) sizes.append(n);
-        array_ = nb::module_::import_("numpy").attr("zeros")(nb::tuple(sizes), dtype);
+        array_ = nb::module_::import_("numpy").attr(maker)(nb::tuple(sizes), dtype);
         data_ = PythonBuffer(array_, PyBUF_WRITABLE).data<void>();  // which the array keeps
     }
 

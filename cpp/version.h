@@ -23,7 +23,8 @@ struct Kernels {
                       Matrix<std::uint64_t> result, Pause pause);
     bool (*pack_columns)(const Column *columns, std::size_t n_columns, Matrix<std::uint64_t> result,
                          Pause pause);
-    void (*parse_digits)(Text text, Notation notation, TextRows &found);
+    void (*parse_digits)(Text text, const Form *forms, std::size_t n_forms, TextRows &found,
+                         Pause pause);
 };
 
 #ifdef FLAGSTONE_VERSION

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstone.notation import FrameProblem, WrittenFrame, one_frame, parse_frames
+from flagstone.notation import FrameProblem, WrittenFrame, line_form, one_frame, parse_frames
 
 
 def read(text, notation="hex"):
@@ -84,3 +84,38 @@ def test_a_cell_holds_one_frame():
     for text, problem in ((b"ab/cd", "holds 2 frames"), (b"", "holds 0"), (b"ab\ncd", "one line")):
         with pytest.raises(FrameProblem, match=problem):
             one_frame(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "lengths"),
+    [
+        ("0d 55 # c", "F. .. ", (16,)),
+        ("0X0d,0x55,", "0XF.,0x..,", (16,)),
+        (" {14}0d_54 : 00001101010101; c", None, None),
+        (" {14}0d_54 : 00001101 010101 ; c", " {14}F._.. : A....... ...... ", (14,)),
+        ("{7}b4/{12}48c", "{7}F./{12}F..", (7, 12)),
+        ("{4}a : ,", None, None),
+        ("{8}ab :", "{8}F. :", (8,)),
+        ("{0}", None, None),
+        ("{8}ab" + 16 * "0", None, None),
+        ("ab" * (1 << 17) + "00", None, None),
+    ],
+)
+def test_what_lines_have_in_common(text, form, lengths):
+    """Marks stand in place of digits; F and A for the first one of a frame, and of its bits."""
+    try:
+        found = line_form(text.encode()) if parse_frames(text.encode()) else None
+    except FrameProblem:
+        found = None
+    shown = form and form.encode().translate(bytes.maketrans(b".FA", b"\x80\x81\x82"))
+    assert found == (form and (shown, lengths))
+
+
+def test_bits_have_forms_with_another_mark():
+    assert line_form(b"0b10 0b1", "bits") == (b"0b\x81\x80 0b\x80", (3,))
+
+
+def test_a_long_comment_of_digits_is_one():
+    assert read("0d55 ; " + "0" * (1 << 17)) == [(16, "0d55")]
+    with pytest.raises(FrameProblem, match="looks like more bytes"):
+        read("0d55 ; " + "00;" * (1 << 17))

@@ -1,13 +1,13 @@
 // From lines of hexadecimal digits or bits to packed rows.
 //
-// Method. Plain lines are read here: one or several frames, each with or without its length {41};
-// digits with blanks, `_` or one separator between bytes; 0x before the first or before each group;
-// the same bits once more after a colon; a comment. Every other line is *hard*, and is left to the
-// careful reader, flagstone.notation, which describes the notation. Lines of a file are alike: a
-// line that was read leaves its shape, and the lines that follow are read by it, 16 digits at a
-// time, if they have this shape.
-// Invariant. A line that is read here gives the rows that the careful reader finds in it.
-// Cost. One pass: a few instructions for 16 digits of lines alike, a few for each character else.
+// Method. How frames are written is known by the careful reader alone, flagstone.notation. It gives
+// the forms of lines that it has read: which characters are digits of frames, and what the others
+// are. Lines of these forms are read here, 16 digits at a time; other lines are *hard*, and are left
+// to the careful reader. Here, only comments are told from the text before them.
+// Invariant. A line that is read here gives the rows that the careful reader finds in it: whether a
+// line is good depends on its form, and on bits that are shown beyond a frame or once more.
+// Cost. One pass: a few instructions for 16 digits of lines like the one before, and a few for each
+// character of others.
 #include "simd.h"
 #include "text/text.h"
 #include "version.h"
@@ -15,9 +15,6 @@
 namespace flagstone::FLAGSTONE_VERSION {
 
 namespace {
-
-// Longer lines leave no shape; signals are checked after this many bytes.
-constexpr std::size_t kLongest = 1 << 16, kPortion = std::size_t{1} << 26;
 
 // Sixteen characters.
 typedef Word Words __attribute__((vector_size(16)));
@@ -51,326 +48,192 @@ inline Word digit_bits(const Words &text, Words &bad) {
     return pick_bytes(turned | turned >> 4, load<Words>(kEven))[0];
 }
 
-// The shape of a line: which bytes are digits of its row, and what the others are.
-template <int kWidth>
-class Shape {
-  public:
-    // Notes the shape of a line, whose digits stand at `places`.
-    void note(const Byte *line, std::size_t length, const std::uint32_t *places, std::size_t n) {
-        length_ = length;
-        if (checks_.size() <= length / 16) {
-            checks_ = Buffer<Check>(length / 16 + 1);
-            steps_ = Buffer<Step>(length / 8 + 2);
-        }
-        n_checks_ = n_steps_ = 0;
-        for (std::size_t i = 0, digit = 0; i < length; ++i) {
-            if (digit < n && places[digit] == i) {
-                add_digit(i, digit++);
-            } else {
-                if (n_checks_ == 0 || i - checks_[n_checks_ - 1].at >= 16)
-                    checks_[n_checks_++] = Check{i, {}, {}};
-                Check &check = checks_[n_checks_ - 1];
-                byte_of(check.mask, i - check.at) = 255;
-                byte_of(check.bytes, i - check.at) = line[i];
-            }
-        }
-        steps_[n_steps_ - 1].is_last = true;
-        for (std::size_t i = (n - 1) % 16 + 1; i < 16; ++i) byte_of(steps_[n_steps_ - 1].unused, i) = '0';
-    }
-
-    std::size_t length() const { return length_; }
-
-    // Reads a line, which may be read 16 bytes beyond its length; false if it has another shape.
-    bool read(const Byte *line, Word *row) const {
-        Words bad{};
-        for (std::size_t i = 0; i < n_checks_; ++i) {
-            const Check &check = checks_[i];
-            bad |= (load<Words>(line + check.at) ^ check.bytes) & check.mask;
-        }
-        Words digits{};
-        Word word = 0;
-        int shift = 0;
-        for (std::size_t i = 0; i < n_steps_; ++i) {
-            const Step &step = steps_[i];
-            digits |= pick_bytes(load<Words>(line + step.at), step.order) | step.unused;
-            if (!step.is_last) continue;
-            word |= digit_bits<kWidth>(digits, bad) << shift;
-            digits = Words{};
-            shift += 16 * kWidth;
-            if (shift == 64 || i + 1 == n_steps_) {
-                *row++ = word;
-                word = 0;
-                shift = 0;
-            }
-        }
-        return (bad[0] | bad[1]) == 0;
-    }
-
-  private:
-    struct Check {  // bytes of the line from `at` on are these, under the mask
-        std::size_t at;
-        Words mask, bytes;
-    };
-    struct Step {  // digits of the line from `at` on, and where they go among 16
-        std::size_t at;
-        bool is_last;  // of the 16
-        Words order, unused;
-    };
-
-    void add_digit(std::size_t at, std::size_t digit) {
-        const bool begins = digit % 16 == 0;
-        if (begins || at - steps_[n_steps_ - 1].at >= 16) {
-            if (begins && digit > 0) steps_[n_steps_ - 1].is_last = true;
-            Step &step = steps_[n_steps_++];
-            step = Step{at, false, every(kNoByte), {}};
-        }
-        Step &step = steps_[n_steps_ - 1];
-        byte_of(step.order, digit % 16) = static_cast<Byte>(at - step.at);
-    }
-
-    std::size_t length_ = 0, n_checks_ = 0, n_steps_ = 0;
-    Buffer<Check> checks_;
-    Buffer<Step> steps_;
+// Up to 16 characters of a line from `at` on: what they must be, and where digits go among 16.
+struct Step {
+    std::size_t at, bit;  // the first bit of these digits in their part
+    bool is_last, ends;   // of the 16 digits, of the part
+    Words mask, bytes, order, unused;
 };
 
-template <int kWidth>
+// How lines of a form are read.
+struct Shape {
+    const Form *form;
+    const Step *steps, *end;
+    const Shape *next;  // of those that may be equally long
+};
+
 class LineReader {
   public:
-    LineReader(Text text, Notation notation, TextRows &found)
-        : text_(text),
-          bytes_(text.bytes),
-          n_bits_(notation.n_bits),
-          n_words_((notation.n_bits - 1) / 64 + 1),
-          most_digits_(64 / kWidth * n_words_),
-          keep_only_(notation.keep_only),
-          places_(most_digits_ < text.size ? most_digits_ : text.size),
-          found_(found) {
-        std::memset(values_, kNoDigit, sizeof values_);
-        for (int i = 0; i < 1 << kWidth; ++i) {
-            const Byte turned = (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3;
-            const Byte digit = "0123456789abcdef"[i];
-            values_[digit] = values_[i < 10 ? digit : digit - 32] = turned >> (4 - kWidth);
+    LineReader(Text text, const Form *forms, std::size_t n, TextRows &found, Pause pause)
+        : bytes_(text.bytes), size_(text.size), shapes_(n), found_(found), pacer_(pause) {
+        std::size_t characters = 0, parts = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            characters += forms[i].text.size;
+            parts += forms[i].n_parts;
+            if (forms[i].text.size > longest_) longest_ = forms[i].text.size;
+        }
+        padded_ = Buffer<Byte>(longest_ + 16);
+        for (Buffer<Word> &words : spare_) words = Buffer<Word>(longest_ / 16 + 1);
+        // Each begins a line, follows the end of a part or of 16 digits, or takes 16 characters.
+        steps_ = Buffer<Step>(characters / 8 + parts + n);
+        Step *step = steps_.data();
+        for (std::size_t i = 0; i < n; ++i) {
+            const Shape *&chain = chains_[forms[i].text.size % kChains];
+            const Step *const first = step;
+            step = add_steps(forms[i], step);
+            shapes_[i] = Shape{&forms[i], first, step, chain};
+            chain = &shapes_[i];
         }
     }
 
     void read() {
-        for (std::size_t p = 0, checked = 0; p < text_.size;) {
-            p = read_alike(p);
-            if (p < text_.size) p = read_line(p);
-            if (p - checked >= kPortion) {
-                found_.pause();
-                checked = p;
-            }
+        while (found_.stop < size_ && found_.n_hard < found_.hard.rows) {
+            const std::size_t start = found_.stop;
+            const Shape *const shape = read_line(start);
+            if (shape) read_alike(*shape, start + kPortion);
+            pacer_.did(found_.stop - start);
         }
     }
 
   private:
-    struct Frame {
-        std::size_t digits, n_bits;  // no bits: the line is hard
-        bool repeats;                // the bits are shown once more
-    };
+    static constexpr std::size_t kChains = 256, kPortion = std::size_t{1} << 26;
 
-    Word *row() const { return found_.words + found_.n_rows * n_words_; }
+    static bool is_blank(Byte c) { return c == ' ' || (c >= 9 && c <= 13 && c != '\n'); }
 
-    // Whether the last word of a row has bits beyond the row.
-    bool exceeds(Word word) const {
-        const std::size_t used = n_bits_ - 64 * (n_words_ - 1);
-        return used < 64 && word >> used;
-    }
-
-    // Reads lines of the shape that was noted, and returns where the others start.
-    std::size_t read_alike(std::size_t p) {
-        const std::size_t length = shape_.length(), stop = p + kPortion;
-        while (length > 0 && p < stop && text_.size - p >= length + 16 &&
-               shape_.read(bytes_ + p, row()) && !exceeds(row()[n_words_ - 1])) {
-            end_line(1);
-            p += length;
-        }
-        return p;
-    }
-
-    // Reads the line at `start`, and returns where the next one starts.
-    std::size_t read_line(std::size_t start) {
-        const std::size_t before = found_.n_rows;
-        std::size_t p = after_blanks(bytes_, start), others = 0, semicolons = 0;
-        const bool has_frames = !is_over(bytes_, p);
-        bool easy = true;
-        Frame frame{};
-        for (bool more = has_frames; more; more = easy && bytes_[p] == '{') {
-            frame = read_frame(p, start);
-            if (frame.n_bits == n_bits_) {
-                ++found_.n_rows;
-            } else {
-                ++others;
-                easy = frame.n_bits > 0 && keep_only_;
+    static Step *add_steps(const Form &form, Step *const first) {
+        Step *next = first;
+        const Part *part = form.parts;
+        std::size_t digit = 0;
+        for (std::size_t i = 0; i < form.text.size; ++i) {
+            if (next == first || next[-1].is_last || i - next[-1].at == 16)
+                *next++ = Step{i, 0, false, false, {}, {}, every(kNoByte), {}};
+            Step &step = next[-1];
+            if (!Form::is_mark(form.text.bytes[i])) {
+                byte_of(step.mask, i - step.at) = 255;
+                byte_of(step.bytes, i - step.at) = form.text.bytes[i];
+                continue;
             }
+            byte_of(step.order, digit % 16) = static_cast<Byte>(i - step.at);
+            if (++digit % 16 && digit < part->n_digits) continue;
+            step.bit = (digit - 1) / 16 * 16 * part->width;
+            step.is_last = true;
+            step.ends = digit == part->n_digits;
+            if (!step.ends) continue;
+            for (; digit % 16; ++digit) byte_of(step.unused, digit % 16) = '0';
+            digit = 0;
+            ++part;
         }
-        for (; bytes_[p] != '\n'; ++p) semicolons += bytes_[p] == ';';
-        const std::size_t n = found_.n_rows - before;
-        found_.n_rows = before;
+        return next;
+    }
+
+    // Reads lines while they have this shape.
+    void read_alike(const Shape &shape, std::size_t most) {
+        const std::size_t length = shape.form->text.size;
+        for (std::size_t p = found_.stop; p < most && size_ - p >= length + 16; p += length + 1) {
+            if (bytes_[p + length] != '\n' || !reads(shape, bytes_ + p)) return;
+            end_line(shape.form, p + length);
+        }
+    }
+
+    // Reads a line, and returns its shape, if it is known.
+    const Shape *read_line(std::size_t start) {
+        std::size_t first = start;
+        while (is_blank(bytes_[first])) ++first;
+        std::size_t end = first;  // of the text: the end of the line, or a comment
+        for (bool begins = true; bytes_[end] != '\n'; begins = is_blank(bytes_[end++])) {
+            const Byte c = bytes_[end];
+            if (begins && (c == ';' || c == '#' || (c == '/' && bytes_[end + 1] == '/'))) break;
+        }
+        std::size_t stop = end, semicolons = 0;
+        for (; bytes_[stop] != '\n'; ++stop) semicolons += bytes_[stop] == ';';
         // A comment that goes on like bytes between semicolons is for the careful reader.
-        if (!easy || (has_frames && semicolons > 1)) {
-            for (std::size_t number : {found_.n_lines, start, p})
-                found_.hard.add(static_cast<std::int64_t>(number));
-            end_line(0);
-        } else {
-            found_.skipped += others;
-            end_line(n);
-            if (n == 1 && others == 0 && !frame.repeats)
-                note_shape(start, p + 1 - start, frame.digits);
+        const bool is_clear = bytes_[end] != ';' || semicolons == 1;
+        const Shape *const shape = end > first && is_clear ? shape_of(start, end - start) : nullptr;
+        if (end > first && !shape) {
+            std::int64_t *const hard = found_.hard[found_.n_hard++];
+            hard[0] = found_.line;
+            hard[1] = static_cast<std::int64_t>(start);
+            hard[2] = static_cast<std::int64_t>(stop);
         }
-        return p + 1;
+        end_line(shape ? shape->form : nullptr, stop);
+        return shape;
+    }
+
+    // The shape of the text at `start`, whose rows are the next ones.
+    const Shape *shape_of(std::size_t start, std::size_t length) {
+        if (length > longest_) return nullptr;
+        const Byte *line = bytes_ + start;
+        if (size_ - start < length + 16)
+            line = static_cast<Byte *>(std::memcpy(padded_.data(), line, length));
+        const Shape *shape = chains_[length % kChains];
+        while (shape && !(shape->form->text.size == length && reads(*shape, line)))
+            shape = shape->next;
+        return shape;
     }
 
     // Counts a line and its rows, which are in their place.
-    void end_line(std::size_t n) {
+    void end_line(const Form *form, std::size_t stop) {
+        const std::size_t n = form ? form->n_rows : 0;
         if (found_.each && n != 1) {
             found_.each = false;
             for (std::size_t i = 0; i < found_.n_rows; ++i)
-                found_.lines.add(static_cast<std::int64_t>(i));
+                found_.lines[i] = found_.line - static_cast<std::int64_t>(found_.n_rows - i);
         }
         if (!found_.each)
-            for (std::size_t i = 0; i < n; ++i)
-                found_.lines.add(static_cast<std::int64_t>(found_.n_lines));
+            for (std::size_t i = 0; i < n; ++i) found_.lines[found_.n_rows + i] = found_.line;
         found_.n_rows += n;
-        ++found_.n_lines;
+        found_.n_skipped += form ? form->n_skipped : 0;
+        found_.stop = stop + 1;
+        ++found_.line;
     }
 
-    // Notes the shape of a line that is as long as the one before: more may be like it.
-    void note_shape(std::size_t start, std::size_t length, std::size_t n_digits) {
-        if (length == last_length_ && length <= kLongest)
-            shape_.note(bytes_ + start, length, places_.data(), n_digits);
-        last_length_ = length;
+    Word *place_of(const Part &part, Word *row) {
+        return part.kind == Part::kRow ? row : spare_[part.kind].data();
     }
 
-    // Reads the frame at `p` into the next row, and moves `p` to what follows: the end of the line,
-    // a comment, or the next frame. If the frame has not the bits of a row, the row is anything.
-    Frame read_frame(std::size_t &p, std::size_t start) {
-        const bool has_length = bytes_[p] == '{';
-        const std::size_t announced = has_length ? read_length(p) : 0;
-        if (has_length && announced == 0) return {};
-        std::size_t groups = 0, marks = 0, odd = 0, digits = 0;
-        Byte separator = 0;
-        bool gaps = false, repeats = false;  // blanks between groups; the bits are shown once more
-        for (bool more = true; more;) {
-            if (bytes_[p] == '0' && (bytes_[p + 1] | 32) == (kWidth == 4 ? 'x' : 'b')) {
-                if (marks++ < groups) return {};
-                p += 2;
-            }
-            const std::size_t before = digits;
-            read_digits(p, start, digits);
-            if (digits == before) return {};
-            ++groups;
-            const bool is_odd = kWidth > 1 && (digits - before) % 2;
-            const std::size_t stop = p;
-            p = after_blanks(bytes_, p);
-            const Byte c = bytes_[p];
-            const std::size_t ahead = c == '\n' ? p : after_blanks(bytes_, p + 1);
-            if (c == '\n' || c == '{' || (p > stop && is_over(bytes_, p))) {
-                more = false;
-            } else if ((c == ',' || c == ';') && (bytes_[ahead] == '\n' || bytes_[ahead] == '{' ||
-                                                  (ahead > p + 1 && is_over(bytes_, ahead)))) {
-                p = ahead;  // the end of a line of a list
-                more = false;
-            } else if (c == ':' && separator == 0 && marks == 0 && has_length && kWidth > 1 &&
-                       bytes_[p - 1] == ' ' && bytes_[p + 1] == ' ' &&
-                       announced <= kWidth * digits && digits <= most_digits_) {
-                p = ahead;
-                if (!skip_bits(p, announced)) return {};
-                repeats = true;
-                more = false;
-            } else if (c == ':' || c == ',' || c == ';' || c == '-') {
-                if (separator != 0 && separator != c) return {};
-                separator = c;
-                p = ahead;
-            } else {
-                if (p == stop) return {};
-                gaps = true;
-            }
-            odd += is_odd && (more || !has_length);  // a length may end in the middle of a byte
+    // Whether a text, which may be read 16 bytes beyond, has a shape; if so, the next rows are its.
+    bool reads(const Shape &shape, const Byte *text) {
+        Words bad{}, digits{};
+        const Part *part = shape.form->parts;
+        Word *row = found_.words[found_.n_rows], excess = 0;
+        Word *words = place_of(*part, row), *before = words;
+        for (const Step *step = shape.steps; step != shape.end; ++step) {
+            const Words some = load<Words>(text + step->at);
+            bad |= (some ^ step->bytes) & step->mask;
+            digits |= pick_bytes(some, step->order) | step->unused;
+            if (!step->is_last) continue;
+            const Word bits =
+                part->width == 4 ? digit_bits<4>(digits, bad) : digit_bits<1>(digits, bad);
+            Word &word = words[step->bit / 64];
+            word = (step->bit % 64 ? word : 0) | bits << step->bit % 64;
+            digits = Words{};
+            if (!step->ends) continue;
+            excess |= word >> (part->n_bits - 1) % 64 >> 1;
+            const std::size_t n = step->bit / 64 + 1;
+            if (part->kind == Part::kRow) row += n;
+            if (part->kind == Part::kAgain && std::memcmp(words, before, 8 * n)) return false;
+            before = words;
+            if (++part != shape.form->parts + shape.form->n_parts) words = place_of(*part, row);
         }
-        const bool in_bytes = separator != 0 || marks > 1;
-        if ((bytes_[p] == '{' && !has_length) || (marks > 1 && marks < groups) ||
-            (separator != 0 && gaps) || (in_bytes && odd > 0))
-            return {};
-        return {digits, length_of(digits, has_length ? announced : kWidth * digits), repeats};
+        return (bad[0] | bad[1] | excess) == 0;
     }
 
-    // The number in braces at `p`, which moves to the frame; 0 if it is none.
-    std::size_t read_length(std::size_t &p) {
-        std::size_t number = 0;
-        for (int i = 0; i < 9 && is_decimal(bytes_[p + 1]); ++i)
-            number = 10 * number + bytes_[++p] - '0';
-        if (bytes_[++p] != '}') return 0;
-        p = after_blanks(bytes_, p + 1);
-        return number;
-    }
-
-    // Adds the digits at `p` to those of the row, in words and as places in the line.
-    void read_digits(std::size_t &p, std::size_t start, std::size_t &digits) {
-        Word *const words = row();
-        for (;; ++p) {
-            const Byte value = values_[bytes_[p]];
-            if (value != kNoDigit) {
-                if (digits < most_digits_) {
-                    const std::size_t bit = kWidth * digits;
-                    Word &word = words[bit / 64];
-                    word = (bit % 64 ? word : 0) | static_cast<Word>(value) << bit % 64;
-                    places_[digits] = static_cast<std::uint32_t>(p - start);
-                }
-                last_digit_ = value;
-                ++digits;
-            } else if (bytes_[p] != '_') {
-                return;
-            }
-        }
-    }
-
-    // Moves `p` behind bits that are those of the row; false if they are others.
-    bool skip_bits(std::size_t &p, std::size_t n_bits) const {
-        const Word *const words = row();
-        std::size_t n = 0;
-        while (!is_over(bytes_, p)) {
-            if (n == n_bits || bytes_[p] != '0' + (words[n / 64] >> n % 64 & 1)) return false;
-            ++n;
-            ++p;
-            if (is_blank(bytes_[p]))
-                p = after_blanks(bytes_, p);
-            else if (bytes_[p] != '\n' && bytes_[p] != '0' && bytes_[p] != '1')
-                return false;
-        }
-        return n == n_bits;
-    }
-
-    // The bits of a frame; 0 if its digits do not hold them, or hold ones beyond them.
-    std::size_t length_of(std::size_t digits, std::size_t wanted) const {
-        const std::size_t held = kWidth * digits, left = held - wanted;
-        if (held < wanted) return 0;
-        if (wanted == n_bits_)
-            return digits <= most_digits_ && !exceeds(row()[n_words_ - 1]) ? wanted : 0;
-        return left < kWidth && last_digit_ >> (kWidth - left) == 0 ? wanted : 0;
-    }
-
-    const Text text_;
     const Byte *const bytes_;
-    const std::size_t n_bits_, n_words_, most_digits_;
-    const bool keep_only_;
-    Buffer<std::uint32_t> places_;  // of the digits of a frame, from the start of the line
-    static constexpr Byte kNoDigit = 255;
-    Byte values_[256];  // of digits, the first bit lowest
-    Byte last_digit_ = 0;
-    Shape<kWidth> shape_;
-    std::size_t last_length_ = 0;
+    const std::size_t size_;
+    Buffer<Shape> shapes_;
+    Buffer<Step> steps_;
+    const Shape *chains_[kChains] = {};
+    std::size_t longest_ = 0;
+    Buffer<Byte> padded_;    // a text at the end of the block, which may be read beyond
+    Buffer<Word> spare_[2];  // for a frame that is no row, and for bits that are shown once more
     TextRows &found_;
+    Pacer pacer_;
 };
 
 }  // namespace
 
-void parse_digits(Text text, Notation notation, TextRows &found) {
-    if (notation.width == 4)
-        LineReader<4>(text, notation, found).read();
-    else
-        LineReader<1>(text, notation, found).read();
+void parse_digits(Text text, const Form *forms, std::size_t n_forms, TextRows &found, Pause pause) {
+    LineReader(text, forms, n_forms, found, pause).read();
 }
 
 }  // namespace flagstone::FLAGSTONE_VERSION

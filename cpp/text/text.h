@@ -1,13 +1,5 @@
 // What the kernels for text offer: packed rows from lines of digits.
-//
-// Text is a block of whole lines, each with its line feed: the last byte of a block is one, and
-// every search stops there.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "views.h"
 
@@ -18,57 +10,31 @@ struct Text {
     std::size_t size;
 };
 
-// A growing list of numbers. Its functions are compiled once, not for every version.
-class Numbers {
-  public:
-    void add(std::int64_t number);
-    std::size_t size() const;
-    const std::int64_t *data() const;
-
-  private:
-    std::vector<std::int64_t> numbers_;
+// Digits of a line: a frame, which is a row if it is as long as rows are, or its bits once more.
+struct Part {
+    enum Kind { kSkipped, kAgain, kRow } kind;
+    int width;                     // bits of a digit: 4 for hexadecimal digits, 1 for bits
+    std::size_t n_bits, n_digits;  // the digits hold the bits, in as many words
 };
 
-// How frames are written, and which are wanted.
-struct Notation {
-    int width;           // bits of a digit: 4 for hexadecimal digits, 1 for bits
-    std::size_t n_bits;  // bits of a row
-    bool keep_only;      // frames of other lengths are counted; else their lines are hard
+// What lines have in common: their characters, with a mark in place of each digit of a part.
+struct Form {
+    Text text;
+    const Part *parts;
+    std::size_t n_parts, n_rows, n_skipped;
+
+    static bool is_mark(unsigned char c) { return c >= 128; }
 };
 
-// What a block of lines holds.
+// What is read from a block of whole lines, each with its line feed, where every search stops.
 struct TextRows {
-    std::uint64_t *words;  // the rows, in memory for as many as the block can hold
-    std::size_t n_rows = 0;
-    std::size_t n_lines = 0;
-    std::size_t skipped = 0;  // frames of other lengths
-    bool each = true;         // every line is one row
-    Numbers &lines;           // unless `each`: the line of every row, from 0 on
-    Numbers &hard;            // line, start and stop of lines that are not read here
-    Pause pause;              // called now and then
+    Matrix<std::uint64_t> words;  // the rows: room for as many as the block can hold
+    std::int64_t *lines;          // unless `each`: the line of every row
+    Matrix<std::int64_t> hard;    // line, start and stop of lines of no known form: room for some
+    std::int64_t line;            // the next one to be read, and where it starts
+    std::size_t stop = 0;
+    std::size_t n_rows = 0, n_hard = 0, n_skipped = 0;
+    bool each = true;  // every line is one row
 };
-
-#ifdef FLAGSTONE_VERSION
-// Questions about the characters of a line.
-namespace FLAGSTONE_VERSION {
-
-inline bool is_blank(unsigned char c) { return c == ' ' || (c >= 9 && c <= 13 && c != '\n'); }
-
-inline bool is_decimal(unsigned char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
-// The place of the first character that is no blank.
-inline std::size_t after_blanks(const unsigned char *text, std::size_t p) {
-    while (is_blank(text[p])) ++p;
-    return p;
-}
-
-// Whether a line ends here or, after a blank, a comment starts.
-inline bool is_over(const unsigned char *text, std::size_t p) {
-    const unsigned char c = text[p];
-    return c == '\n' || c == '#' || c == ';' || (c == '/' && text[p + 1] == '/');
-}
-
-}  // namespace FLAGSTONE_VERSION
-#endif
 
 }  // namespace flagstone

@@ -6,8 +6,8 @@ digit; without a length a row has all the bits of its digits. Between digits the
 frames, ``{30}…{30}…`` or ``…/…``, and the receiver's own ``{41} 6e 12 … : 01101110 …``. ``;``,
 ``#`` and ``//`` start a comment at the start of a line or after a blank, never inside a frame.
 
-This is the one description of the notation; the kernel `parse_digits` reads the plain part of it
-faster, and leaves every other line to this module.
+This is the one description of the notation. The kernel `parse_digits` knows nothing of it: it reads
+lines that are like one which was read here, by their form (`line_form`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ _MOST_PARTS, _MOST_BITS = 1 << 20, 1 << 26
 _PARTS = BLANKS + b":,;-/{"
 #: Shorter texts cannot have too many parts.
 _LONG = 1 << 16
+#: Longer lines are read one by one.
+LONGEST_FORM = 1 << 18
+#: In a form: a digit, the first one of a frame, and the first of its bits shown once more.
+_DIGIT, _FIRST, _AGAIN = b"\x80", b"\x81", b"\x82"
 
 
 class Alphabet(NamedTuple):
@@ -52,6 +56,10 @@ ALPHABETS = {
     "hex": Alphabet(b"0123456789abcdefABCDEF", 4, b"0x", "a hexadecimal digit (0-9, a-f)"),
     "bits": Alphabet(b"01", 1, b"0b", "a bit (0 or 1)"),
 }
+_AS_MARKS = {
+    alphabet.width: bytes.maketrans(alphabet.digits, _DIGIT * len(alphabet.digits))
+    for alphabet in ALPHABETS.values()
+}
 
 
 class WrittenFrame(NamedTuple):
@@ -59,6 +67,17 @@ class WrittenFrame(NamedTuple):
 
     n_bits: int
     digits: bytes
+
+
+class Form(NamedTuple):
+    """What a line has in common with others that are read alike.
+
+    These are good, too, if their frames hold no ones beyond their bits, and the same bits where
+    these are shown once more: nothing else that is found in a line depends on its digits.
+    """
+
+    text: bytes  #: up to the comment, with marks for the digits of frames
+    lengths: tuple[int, ...]  #: the bits of each frame
 
 
 class FrameProblem(ValueError):
@@ -113,6 +132,34 @@ def parse_frames(line: bytes, notation: str = "hex") -> list[WrittenFrame]:
             problem = f"{_quoted(shown)} stands beside a frame with a length, but has none itself"
             raise FrameProblem(problem, _first(text, start))
     return [_frame(text, *piece, alphabet) for piece in pieces]
+
+
+def line_form(line: bytes, notation: str = "hex") -> Form | None:
+    """Return the form of a good line; None if lines like it must be read one by one.
+
+    >>> line_form(b"{7}b4/{12}48c").lengths
+    (7, 12)
+    >>> line_form(b"0x0d 0x55 # two bytes") == line_form(b"0xff 0xff ")
+    True
+    """
+    alphabet, text = ALPHABETS[notation], without_comment(line)
+    if len(text) > LONGEST_FORM:
+        return None
+    form, lengths, done = b"", [], 0
+    for start, stop in _pieces(text):
+        head, at, body = _parts(text, start, stop)
+        left, colon, right = body, b"", b""
+        if head and _beside_bits(body, int(head[1]), alphabet)[1] is not None:
+            left, colon, right = body.partition(b" : ")
+        digits = _marked(left, alphabet)
+        held = alphabet.width * digits.count(_DIGIT)
+        lengths.append(int(head[1]) if head else held)
+        if lengths[-1] == 0 or (lengths[-1] - 1) // 64 != (held - 1) // 64:
+            return None
+        form += text[done:at] + digits.replace(_DIGIT, _FIRST, 1)
+        form += colon + _marked(right, ALPHABETS["bits"]).replace(_DIGIT, _AGAIN, 1)
+        done = at + len(body)
+    return Form(form + text[done:], tuple(lengths))
 
 
 def begin_with_times(rows: Sequence[bytes]) -> bool:
@@ -186,7 +233,7 @@ def without_comment(line: bytes) -> bytes:
 def _looks_like_bytes(text: bytes) -> bool:
     """Say whether a comment could be more bytes of a row, in pairs of digits with ``;`` between."""
     if len(text) > _LONG:  # the pattern would take memory for each pair
-        return not text.translate(None, ALPHABETS["hex"].digits + BLANKS + b";")
+        return b";" in text and not text.translate(None, ALPHABETS["hex"].digits + BLANKS + b";")
     return _MORE_BYTES.fullmatch(text) is not None
 
 
@@ -227,14 +274,26 @@ def _pieces(text: bytes) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> WrittenFrame:
+def _parts(text: bytes, start: int, stop: int) -> tuple[re.Match[bytes] | None, int, bytes]:
+    """Return the length of a frame, where its body begins, and the body."""
     head = _LENGTH.match(text, start, stop)
     at = head.end() if head else start
     body = text[at:stop].rstrip(BLANKS)
     if body[-1:] in (b",", b";") or (head and body[-2:] in (b" :", b":")):
-        body = body[:-1].rstrip(
-            BLANKS
-        )  # the end of a line of a list, or bits that were not printed
+        body = body[:-1].rstrip(BLANKS)  # the end of a line of a list, or bits not printed
+    return head, at, body
+
+
+def _marked(body: bytes, alphabet: Alphabet) -> bytes:
+    """Return a body with marks for its digits."""
+    marked = body.translate(_AS_MARKS[alphabet.width])
+    for letter in (alphabet.prefix[1:], alphabet.prefix[1:].upper()):
+        marked = marked.replace(_DIGIT + letter, b"0" + letter)
+    return marked
+
+
+def _frame(text: bytes, start: int, stop: int, alphabet: Alphabet) -> WrittenFrame:
+    head, at, body = _parts(text, start, stop)
     if not body.strip(BLANKS):
         if head and not int(head[1][:10]):
             return WrittenFrame(0, b"")  # what receivers print of a row without a pulse

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flagstone._kernels import available
-from flagstone.notation import FrameProblem, parse_frames
+from flagstone.notation import FrameProblem, line_form, parse_frames
 
 VERSIONS = available()
 NATIVE = sorted(set(VERSIONS) - {"python"})
@@ -23,20 +23,31 @@ def row_of(digits, n_bits, width):
     return [int(bits[i : i + 64][::-1], 2) for i in range(0, n_bits, 64)]
 
 
-def everything(kernels, block, width, n_bits, keep_only):
+def everything(kernels, block, width, n_bits, keep_only, few=3):
     """Rows with their lines, in order, and what was skipped; what is hard is read with care."""
-    words, lines, hard, skipped, n_lines = kernels.parse_digits(block, 7, width, n_bits, keep_only)
-    assert n_lines == block.count(b"\n")
-    assert words.shape == (len(lines), -(-n_bits // 64))
-    assert words.dtype == np.uint64
-    rows = list(zip(list(lines), words.tolist(), strict=True))
-    for number, start, stop in hard.tolist():
-        assert block[:start].count(b"\n") == number - 7
-        assert block[start : stop + 1].count(b"\n") == 1
-        more, left_out = careful(block[start:stop], width, n_bits, keep_only)
-        rows += [(number, row) for row in more]
+    forms, rows, skipped, line = {}, [], 0, 7
+    while block:
+        words, lines, hard, left_out, n_lines, stop = kernels.parse_digits(
+            block, line, width, n_bits, list(forms.items()), few
+        )
+        assert block[:stop].count(b"\n") == n_lines > 0
+        assert stop == len(block) or len(hard) == few
+        assert words.shape == (len(lines), -(-n_bits // 64))
+        assert words.dtype == np.uint64
+        found = list(zip(list(lines), words.tolist(), strict=True))
         skipped += left_out
-    return sorted(rows, key=lambda row: row[0]), skipped
+        for number, start, end in hard.tolist():
+            assert block[:start].count(b"\n") == number - line
+            assert block[start : end + 1].count(b"\n") == 1
+            more, left_out = careful(block[start:end], width, n_bits, keep_only)
+            found += [(number, row) for row in more]
+            skipped += left_out
+            if not any("wrong" in row for row in more):
+                form = line_form(block[start:end], NOTATIONS[width])
+                forms |= {} if form is None else {form.text: form.lengths}
+        rows += sorted(found, key=lambda row: row[0])
+        block, line = block[stop:], line + n_lines
+    return rows, skipped
 
 
 def careful(line, width, n_bits, keep_only):
@@ -46,7 +57,7 @@ def careful(line, width, n_bits, keep_only):
         return [["wrong"]], 0
     fits = [f for f in frames if f.n_bits == n_bits]
     if len(fits) < len(frames) and not keep_only:
-        return [["another length"]], 0
+        return [["wrong"]], 0
     rows = [row_of(f.digits.decode(), n_bits, width) for f in fits]
     return rows, len(frames) - len(fits)
 
@@ -114,20 +125,46 @@ def test_every_character_is_a_digit_or_not_at_every_place(width):
         block = b"\n".join([*lines, b"1" * 40, b"#" * 80, b""])
         case = block, width, 40 * width, False
         expected = by_definition(*case)
-        for name in NATIVE:
-            assert everything(VERSIONS[name], *case) == expected
-            hard = VERSIONS[name].parse_digits(block, 0, width, 40 * width, False)[2][:, 0]
+        for kernels in VERSIONS.values():
+            assert everything(kernels, *case) == expected
+            forms = [plain(40, width)]
+            hard = kernels.parse_digits(block, 0, width, 40 * width, forms, 999)[2][:, 0]
             assert not any(chr(lines[i][place]) in digits for i in hard)
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", sorted(VERSIONS))
 def test_lines_are_a_range_if_each_is_a_row(name):
-    parse = VERSIONS[name].parse_digits
-    assert parse(b"ab\ncd\n", 5, 4, 8, False)[1] == range(5, 7)
-    assert parse(b"ab\n\ncd\n", 5, 4, 8, False)[1].tolist() == [5, 7]
-    assert parse(b"{8}ab{8}cd\n", 5, 4, 8, False)[1].tolist() == [5, 5]
-    assert parse(b"ab\n{8}ab{8}cd\nab\n", 5, 4, 8, False)[1].tolist() == [5, 6, 6, 7]
-    assert parse(b"", 5, 4, 8, False)[1] == range(5, 5)
+    def lines(block):
+        forms = [plain(2, 4), (b"{8}\x81\x80{8}\x81\x80", [8, 8])]
+        return VERSIONS[name].parse_digits(block, 5, 4, 8, forms, 1)[1]
+
+    assert lines(b"ab\ncd\n") == range(5, 7)
+    assert lines(b"ab\n\ncd\n").tolist() == [5, 7]
+    assert lines(b"{8}ab{8}cd\n").tolist() == [5, 5]
+    assert lines(b"{8}ab{8}cd\n\n").tolist() == [5, 5]
+    assert lines(b"ab\n{8}ab{8}cd\nab\n").tolist() == [5, 6, 6, 7]
+    assert lines(b"ab\nx\nab\n").tolist() == [5]
+    assert lines(b"") == range(5, 5)
+
+
+def plain(n, width):
+    """The form of digits alone."""
+    return b"\x81" + b"\x80" * (n - 1), [n * width]
+
+
+@pytest.mark.parametrize("name", sorted(VERSIONS))
+def test_bits_that_digits_must_and_must_not_have(name):
+    forms = [(b"{6}\x81\x80 : \x82\x80\x80\x80\x80\x80", [6]), (b"{7}\x81\x80", [7])]
+
+    def read(text):
+        words, _, hard, skipped, *_ = VERSIONS[name].parse_digits(text, 0, 4, 6, forms, 1)
+        return words.tolist(), len(hard), skipped
+
+    assert read(b"{6}a4 : 101001\n") == ([[0b100101]], 0, 0)
+    assert read(b"{6}a4 : 101011\n") == read(b"{6}a5 : 101001\n") == ([], 1, 0)
+    assert read(b"{7}a4\n") == ([], 0, 1)
+    assert read(b"{7}a5\n") == ([], 1, 0)
+    assert read(b"{6}a4 : 101001 ; a comment\n") == ([], 1, 0)
 
 
 def test_long_rows_and_many_lines():
@@ -140,7 +177,8 @@ def test_long_rows_and_many_lines():
             expected = [row_of(text, n_bits, width) for text in texts]
             for name in NATIVE:
                 parse = VERSIONS[name].parse_digits
-                words, lines, hard, _, _ = parse(block, 1, width, n_bits, False)
+                form = plain(n_bits // width, width)
+                words, lines, hard, *_ = parse(block, 1, width, n_bits, [form], 1)
                 assert lines == range(1, n + 1)
                 assert not len(hard)
                 assert words.tolist() == expected
@@ -150,16 +188,41 @@ def test_long_rows_and_many_lines():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (b"ab", 1, 4, 8, False),
-        (b"ab\n", 1, 2, 8, False),
-        (b"ab\n", 1, 4, 0, False),
-        (b"ab\n", 1, 4, -8, False),
-        (b"ab\n", 1, 4, 1 << 40, False),
-        (bytearray(b"ab\n"), 1, 4, 8, False),
-        ("ab\n", 1, 4, 8, False),
-        (b"ab\n", "1", 4, 8, False),
+        (b"ab", 1, 4, 8, [], 1),
+        (b"ab\n", 1, 2, 8, [], 1),
+        (b"ab\n", 1, 4, 0, [], 1),
+        (b"ab\n", 1, 4, -8, [], 1),
+        (b"ab\n", 1, 4, 1 << 40, [], 1),
+        (bytearray(b"ab\n"), 1, 4, 8, [], 1),
+        ("ab\n", 1, 4, 8, [], 1),
+        (b"ab\n", "1", 4, 8, [], 1),
+        (b"ab\n", 1, 4, 8, [], -1),
+        (b"ab\n", 1, 4, 8, [b"\x81"], 1),
+        (b"ab\n", 1, 4, 8, [("\x81", [4])], 1),
     ],
 )
 def test_what_cannot_be_parsed_is_refused(name, arguments):
     with pytest.raises((TypeError, ValueError)):
         VERSIONS[name].parse_digits(*arguments)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("form", "lengths"),
+    [
+        (b"ab", []),
+        (b"\x81\x80", []),
+        (b"\x81\x80", [8, 8]),
+        (b"\x81\x80", [0]),
+        (b"\x81\x80", [9]),
+        (b"\x80\x81", [8]),
+        (b"\x82\x81", [4]),
+        (b"\x81\x81", [4, 4]),
+        (b"\x81\x83", [8]),
+        (b"\x81\x80 \x82", [8]),
+        (b"\x81" + b"\x80" * 16, [64]),
+    ],
+)
+def test_forms_that_reach_beyond_rows_are_refused(name, form, lengths):
+    with pytest.raises(ValueError, match="form"):
+        VERSIONS[name].parse_digits(b"ab\n", 1, 4, 8, [(form, lengths)], 1)

@@ -23,11 +23,13 @@ from flagstone.algebra.bitrows import BitRows, Words
 from flagstone.errors import CaptureError, InputError, InputWarning, Parameter
 from flagstone.notation import (
     ALPHABETS,
+    LONGEST_FORM,
     FrameProblem,
     WrittenFrame,
     begin_with_numbers,
     begin_with_times,
     digit_bits,
+    line_form,
     parse_frames,
 )
 from flagstone.tables.batches import Array, Batch, Reader, Request, numbered
@@ -36,6 +38,8 @@ from flagstone.wording import counted
 
 #: Small enough for the text to stay in the cache until it is parsed, and of the first look.
 _BLOCK, _HEAD = 1 << 20, 1 << 16
+#: From how many lines forms are learned at a time.
+_FEW = 16
 #: How many frames are read in the first look.
 _LOOKED = 1000
 #: This many digits that are all 0 or 1 are not a coincidence.
@@ -107,6 +111,7 @@ class FrameReader(Reader):
     length: int | None = None
 
     def __post_init__(self) -> None:
+        self._forms: dict[bytes, tuple[int, ...]] = {}
         head, number = self._head()
         if self.notation == "hex":
             self._check_beginnings(head, number)
@@ -218,32 +223,47 @@ class FrameReader(Reader):
     def _block(self, block: bytes, line: int) -> tuple[Words, range | Array, int, int]:
         """Parse whole lines: (packed rows, line of each row, rows skipped, lines read).
 
-        Plain lines are read by a kernel, the others, and every line that is wrong, with care.
+        Lines of a known form are read by a kernel, the others, and every line that is wrong, with
+        care: few at first, since the next ones may be like them.
         """
         if not block.endswith(b"\n"):
             block += b"\n"
-        words, lines, hard, skipped, n_lines = kernels.parse_digits(
-            block,
-            line,
-            ALPHABETS[self.notation].width,
-            self.n_bits,
-            self.length is not None,
-        )
-        if len(hard):
-            rest = [(n, block[start:stop]) for n, start, stop in hard.tolist()]
-            more, numbers, left_out = self._with_care(rest)
+        parts: list[tuple[Words, Array]] = []
+        first, skipped, most_hard = line, 0, _FEW
+        while block or not parts:
+            known = len(self._forms)
+            words, lines, hard, left_out, n_lines, stop = kernels.parse_digits(
+                block,
+                line,
+                ALPHABETS[self.notation].width,
+                self.n_bits,
+                list(self._forms.items()),
+                most_hard,
+            )
             skipped += left_out
-            lines = np.concatenate([lines, numbers])
-            order = np.argsort(lines, kind="stable")
-            words, lines = np.concatenate([words, more])[order], lines[order]
-        return words, lines, skipped, n_lines
+            if len(hard):
+                rest = [(n, block[start:end]) for n, start, end in hard.tolist()]
+                more, numbers, left_out = self._with_care(rest)
+                skipped += left_out
+                lines = np.concatenate([lines, numbers])
+                order = np.argsort(lines, kind="stable")
+                words, lines = np.concatenate([words, more])[order], lines[order]
+            parts.append((words, lines))
+            block, line = block[stop:], line + n_lines
+            most_hard = 2 * most_hard if len(self._forms) == known else _FEW + len(self._forms)
+        words, lines = parts[0]
+        if len(parts) > 1:
+            words, lines = (np.concatenate(some) for some in zip(*parts, strict=True))
+        return words, lines, skipped, line - first
 
     def _with_care(self, texts: Iterable[tuple[int, bytes]]) -> tuple[Words, Array, int]:
         """Parse numbered lines one by one: (packed rows, line of each row, rows skipped)."""
         kept: list[bytes] = []
         numbers: list[int] = []
         skipped = 0
-        for number, text in texts:
+        if sum(map(len, self._forms)) > LONGEST_FORM:
+            self._forms.clear()
+        for i, (number, text) in enumerate(texts):
             try:
                 frames = parse_frames(text, self.notation)
             except FrameProblem as problem:
@@ -256,6 +276,8 @@ class FrameReader(Reader):
                     skipped += 1
                 else:
                     self._refuse_length(number, frame.n_bits)
+            if i < _FEW and (form := line_form(text, self.notation)) is not None:
+                self._forms[form.text] = form.lengths
         packed = [
             pack(digit_bits(kept[piece], self.n_bits, self.notation)).words
             for piece in self._pieces(len(kept))
