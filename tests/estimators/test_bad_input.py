@@ -282,3 +282,26 @@ def test_equations_that_half_of_the_rows_break_are_warned_of():
 def test_an_infinite_amount_is_called_so():
     with pytest.raises(InputError, match=r"row 1, column 0 \('a'\) is inf, an infinite value"):
         AffineSpan(field="QQ").fit(pd.DataFrame({"a": [0.5, np.inf], "b": [1, 2]}))
+
+
+FRAMES = [
+    (pd.DataFrame, r"X\.select_dtypes\('number'\)$"),
+    (pl.DataFrame, r"X\.select\(polars\.selectors\.numeric\(\)\)$"),
+]
+
+
+@pytest.mark.parametrize(("frame", "remedy"), FRAMES, ids=["pandas", "polars"])
+def test_columns_of_text_over_the_rationals_come_with_the_way_to_leave_them_out(frame, remedy):
+    table = frame({"date": ["2026-01-01"] * 60, "net": [0.5] * 60})
+    with pytest.raises(
+        InputError, match=r"\('date'\) is '2026-01-01', .* such columns out: " + remedy
+    ):
+        AffineSpan(field="QQ").fit(table)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_fractions_over_a_finite_field_come_with_the_rationals(cls):
+    with pytest.raises(
+        InputError, match=rf"equations between numbers: {cls.__name__}\(field='QQ'\)"
+    ):
+        cls().fit(pd.DataFrame({"net": [0.5, 1.5] * 30, "vat": [1, 0] * 30}), [0, 1] * 30)

@@ -119,6 +119,22 @@ def test_what_would_lose_information_is_refused(column, message, frame):
         FieldEncoder().fit(frame({"c": column}))
 
 
+def test_fractional_numbers_are_refused_with_every_way_on():
+    with pytest.raises(InputError) as caught:
+        FieldEncoder().fit(pd.DataFrame({"temp": [0.5, 1.5, 2.5]}))
+    assert str(caught.value) == (
+        "column 'temp' holds fractional numbers; 1.5 is the median of these rows. For equations "
+        "between numbers: field='QQ'. To encode it (1 where the number is greater): "
+        "FieldEncoder(encoders={'temp': 'above:1.5'}); or drop the column"
+    )
+    encoder = FieldEncoder(encoders={"temp": "above:1.5"})
+    assert encoder.fit_transform(pd.DataFrame({"temp": [0.5, 1.5, 2.5]})).tolist() == [
+        [0],
+        [0],
+        [1],
+    ]
+
+
 def test_values_without_a_code_are_refused_with_their_place():
     encoder = FieldEncoder().fit(pd.DataFrame({"mode": ["a", "b"], "level": [2, 3]}))
     with pytest.raises(InputError, match=r"row 1, column 'mode': 'c' is none of the listed"):

@@ -208,7 +208,7 @@ def test_the_text_form_holds_any_values(values):
         (
             [0.5, 1.5],
             GF(2),
-            "c=above:1 (fractional numbers, which QQ reads exactly; 1 is the median",
+            "c=above:1 (fractional numbers; 1 is the median",
         ),
         (["b", "a"], GF(2), "c=levels:a,b (text with 2 values)"),
         (["b", "a", "c"], GF(2), "c=onehot:a,b,c (text with 3 values)"),

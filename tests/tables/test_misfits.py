@@ -55,6 +55,19 @@ def test_rows_that_break_the_same_equations_are_together():
     assert groups[1].rows == [(Place("a.csv", 2, 3), ("m", "o", "u"))]
 
 
+@pytest.mark.parametrize("order", [2, 7])
+def test_remainders_are_not_shown_as_numbers_of_the_table(order):
+    pairs = ("a", "mod"), ("b", "element"), ("c", "mod")
+    encoding = Encoding(GF(order), tuple(ColumnEncoder.parse(*pair) for pair in pairs))
+    rule = Constraints([[1, 1, 0], [0, 0, 1]], [0, 1], order, encoding.names)
+    finding = with_rows(rule, encoding, *[{2: "101", 7: "1 0 1"}[order]])
+    assert f"(c mod {order} = 1)" in finding.unlisted
+    assert f"a mod {order}" in finding.lines[0]
+    (group,) = misfit_groups(finding)
+    assert group.columns == ("a", "b")
+    assert group.rows[0][1] == (f"≡ 1 (mod {order})", "0")
+
+
 def test_labels_and_systems():
     rule = ParityRule([1, 0, 1], 1, 2, ["a", "b", "c"], "y")
     plain = Encoding.plain(GF(2), ["a", "b", "c"], label="y")

@@ -46,22 +46,22 @@ def texts(*values):
         (
             np.array([2.0**53, 0.0]),
             2,
-            "c=above:4.5036e+15 (fractional numbers, which QQ reads exactly; 4.5036e+15 is the",
+            "c=above:4.5036e+15 (fractional numbers; 4.5036e+15 is the median of these rows)",
         ),
         (
             np.array([1.0, 2.5, 9.0]),
             2,
-            "c=above:2.5 (fractional numbers, which QQ reads exactly; 2.5 is the median",
+            "c=above:2.5 (fractional numbers; 2.5 is the median",
         ),
         (
             np.array([1.0, 2.5, np.inf]),
             2,
-            "c=above:1.75 (fractional numbers, which QQ reads exactly; 1.75 is the median",
+            "c=above:1.75 (fractional numbers; 1.75 is the median",
         ),
         (
             np.array([np.inf]),
             2,
-            "c=above:0 (fractional numbers, which QQ reads exactly; 0 is the median",
+            "c=above:0 (fractional numbers; 0 is the median",
         ),
         (texts("1/2", "3"), "QQ", "c=element (numbers, read exactly)"),
         (texts("1/2", "x"), "QQ", "c=levels:1/2,x (text with 2 values)"),

@@ -125,6 +125,10 @@ class ColumnEncoder(ABC):
         """The names of the encoded columns."""
         return (self.column,)
 
+    def names_over(self, field: Field) -> tuple[str, ...]:
+        """Return the names of the encoded columns over a field."""
+        return self.names
+
     @cached_property
     def width(self) -> int:
         """How many encoded columns there are."""

@@ -345,6 +345,9 @@ class Mod(ColumnEncoder):
     def names(self) -> tuple[str, ...]:
         return (f"{self.column} mod q",)
 
+    def names_over(self, field: Field) -> tuple[str, ...]:
+        return self.names if field.order is None else (f"{self.column} mod {field.order}",)
+
     @property
     def is_binary(self) -> bool:
         return False
@@ -354,6 +357,12 @@ class Mod(ColumnEncoder):
         if field.order is None:
             raise InputError("encoder 'mod' needs a finite field; QQ takes whole numbers as is")
         return exact_modulo(whole, field.order).astype(field.dtype)[:, np.newaxis]
+
+    def cell(self, part: Sequence[Any], field: Field) -> str:
+        return f"≡ {number_text(field, part[0])} (mod {field.order})"
+
+    def constant(self, index: int, value: Any, field: Field) -> str:
+        return f"{self.names_over(field)[0]} = {number_text(field, value)}"
 
     @classmethod
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
@@ -436,7 +445,7 @@ class Above(ColumnEncoder):
             return None
         finite = values[np.isfinite(values)]
         middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
-        reason = f"fractional numbers, which QQ reads exactly; {middle} is the median of these rows"
+        reason = f"fractional numbers; {middle} is the median of these rows"
         return cls(column, (middle,)), reason
 
 

@@ -46,7 +46,7 @@ class Encoding:
     @cached_property
     def monomials(self) -> Monomials:
         """The features as products of encoded columns."""
-        names = tuple(name for encoder in self.encoders for name in encoder.names)
+        names = tuple(name for encoder in self.encoders for name in encoder.names_over(self.field))
         groups: list[int] = []
         for encoder, part in self.parts:
             if encoder.is_one_hot:
@@ -78,7 +78,7 @@ class Encoding:
         """The names of the features: encoded columns, and their products up to the degree."""
         if self.degree > 1:
             return self.monomials.columns
-        return tuple(name for encoder in self.encoders for name in encoder.names)
+        return tuple(name for encoder in self.encoders for name in encoder.names_over(self.field))
 
     @property
     def kinds(self) -> dict[str, str]:

@@ -182,15 +182,20 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if proposal.encoder is None and len(set(values.tolist())) == 1:
             self.left_out_[name] = proposal.reason
             return None
-        if proposal.encoder is None or not proposal.encoder.loses_nothing:
-            hint = "" if proposal.encoder is None else f", for example {proposal.encoder.text!r}"
-            below = _are_numbers(values) and min(values.tolist()) < 0
-            raise InputError(
-                f"{'Negative values in data: ' * below}column {name!r} holds {proposal.reason}; "
-                f"drop it, or name its encoder{hint}: "
-                f"FieldEncoder(encoders={{{name!r}: ...}})"
-            )
-        return proposal.encoder
+        encoder = proposal.encoder
+        if encoder is not None and encoder.loses_nothing:
+            return encoder
+        below = _are_numbers(values) and min(values.tolist()) < 0
+        problem = f"{'Negative values in data: ' * below}column {name!r} holds {proposal.reason}"
+        if encoder is None:
+            remedy = f"FieldEncoder(encoders={{{name!r}: ...}})"
+            raise InputError(f"{problem}; drop it, or name its encoder: {remedy}")
+        raise InputError(
+            f"{problem}. ",
+            *encoder.advice,
+            f"To encode it ({encoder.usage.partition(' - ')[2]}): "
+            f"FieldEncoder(encoders={{{name!r}: {encoder.text!r}}}); or drop the column",
+        )
 
     def _encode(self, columns: dict[str, Array]) -> Array:
         values = []

@@ -18,6 +18,12 @@ from flagstone.checks import checked_weights, shown
 from flagstone.errors import EntryTypeError, InputError, InputWarning
 from flagstone.exact import exact_array, exact_rational
 
+#: How a data frame of each library is cut to its columns of numbers.
+_NUMBERS_ONLY = {
+    "pandas": ": X.select_dtypes('number')",
+    "polars": ": X.select(polars.selectors.numeric())",
+}
+
 
 def table_rows(
     estimator: BaseEstimator, X: Any, field: Field, *, reset: bool, reduce: bool = False
@@ -50,7 +56,7 @@ def table_rows(
             parts.append(field.rows(table[piece].toarray(), reduce=reduce))
         return field.stack(*parts)
     except InputError as error:
-        raise _placed(error, estimator, offset) from None
+        raise _placed(error, estimator, offset, X) from None
 
 
 def decimal_fractions(table: Array, name: str) -> Array:
@@ -181,20 +187,28 @@ def _packed_rows(estimator: BaseEstimator, X: BitRows, field: Field, reset: bool
     return field.rows(X)
 
 
-def _placed(error: InputError, estimator: BaseEstimator, offset: int) -> InputError:
+def _placed(error: InputError, estimator: BaseEstimator, offset: int, X: Any) -> InputError:
     """Count the row from the first of the table, add the column's name and the way out."""
     text = str(error)
     place = re.match(r"X: row (\d+), column (\d+)", text)
+    name = None
     if place:
         row, column = int(place[1]) + offset, int(place[2])
         names = getattr(estimator, "feature_names_in_", None)
-        known = "" if names is None else f" ({names[column]!r})"
+        name = None if names is None else names[column]
+        known = "" if name is None else f" ({name!r})"
         text = f"X: row {row}, column {column}{known}{text[place.end() :]}"
     me, field = type(estimator).__name__, getattr(estimator, "field", 2)
     encoder = "FieldEncoder()" if field == 2 else f"FieldEncoder(field={field!r})"
     if isinstance(error, EntryTypeError):  # in words that scikit-learn's checks look for
         text += " (an argument must be turned from a string, say, into a number): "
         text += f"make_pipeline({encoder}, {me}(...))"
-    elif "is not in GF" in text or "is not a whole number" in text:
+    elif "is not a whole number" in text:
+        text += f"; for equations between numbers: {me}(field='QQ'); to encode them: "
+        text += f"make_pipeline(FieldEncoder(encoders=...), {me}(...))"
+    elif "is not in GF" in text:
         text += f"; make_pipeline({encoder}, {me}(...)) encodes other numbers"
+    if name is not None and re.search("not a rational number|no rational;", text):
+        text += f"; if {name!r} is no column of numbers, leave such columns out"
+        text += _NUMBERS_ONLY.get(type(X).__module__.partition(".")[0], "")
     return type(error)(text)
