@@ -99,6 +99,11 @@ def _finding(options: CheckOptions | PredictOptions) -> Finding:
 def predict(options: PredictOptions) -> int:
     """Predict the label of new rows (of findings without a label: does the row fit, 1 or 0)."""
     found, output = _finding(options), options.output
+    if saved_frames(found.provenance) is not None:
+        raise InputError(
+            f"{options.finding} is a finding of frames, and predict computes no digests; which "
+            f"frames pass is what this says: flagstone check {options.finding} FILE"
+        )
     refuse_existing_outputs(options)
     table = open_tables(options.files, options, found.provenance.get("reading"))
     refuse_inputs(options, [options.finding, *table.files])

@@ -25,7 +25,13 @@ from flagstone.cli.results import (
     refuse_inputs,
     write_outputs,
 )
-from flagstone.cli.verbs import MergeOptions, OutputOptions, ShowOptions, SummarizeOptions
+from flagstone.cli.verbs import (
+    MergeOptions,
+    OutputOptions,
+    ShowOptions,
+    SummarizeOptions,
+    saved_frames,
+)
 from flagstone.cli.work import Run
 from flagstone.disk import atomic_write, write_all
 from flagstone.errors import InputError
@@ -50,6 +56,8 @@ def show(options: ShowOptions) -> int:
         answer_lines(loaded, options.show_as or "text")
         written = write_outputs(loaded, options)
         print_finding(loaded, options, written)
+        if saved_frames(loaded.provenance) and not options.json and options.show_as is None:
+            print(f"{'digests':<14}flagstone frames {safe(file)}")
         return OK if loaded.is_answer else BOTTOM
     why = f"is about an answer, and {file} holds none: leave it out"
     refuse_options(options, ["show_as", "max_misfits"], why)

@@ -4,6 +4,7 @@ import bz2
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flagstone.errors import InputError
@@ -225,3 +226,20 @@ def test_numbers_that_are_no_addresses_are_part_of_the_frame(tmp_path: Path, tex
         44,
         "00000" + text[5:].split("\n")[0].replace(" ", ""),
     )
+
+
+def test_bytes_in_decimal_are_no_digits(tmp_path):
+    rows = np.random.RandomState(1).randint(0, 256, size=(20, 6)).tolist()
+    (tmp_path / "c.txt").write_text("\n".join(" ".join(map(str, row)) for row in rows))
+    with pytest.raises(InputError, match=r"bytes in decimal \(37 235 140 .* each byte as %02x"):
+        read_capture([tmp_path / "c.txt"])
+    (tmp_path / "c.txt").write_text("100 101 110 111\n" * 20)  # three digits each: nibbles
+    assert len(read_capture([tmp_path / "c.txt"])) == 20
+
+
+@pytest.mark.parametrize(("name", "said"), [("x.cu8", "as by rtl_433; if"), ("x.log", "; if")])
+def test_bytes_that_are_no_text_are_binary(tmp_path, name, said):
+    samples = np.random.RandomState(2).normal(127, 20, 5000).clip(1, 255).astype(np.uint8)
+    (tmp_path / name).write_bytes(samples.tobytes())
+    with pytest.raises(InputError, match=f"this is binary.*{said}"):
+        read_capture([tmp_path / name])

@@ -86,6 +86,14 @@ int main(void) {{
     assert done.stdout == "1" * 20 + "0" * 20
 
 
+@pytest.mark.parametrize("additive", [False, True])
+def test_routines_of_rtl_433_have_no_constants_for_cases(run, place, additive):
+    name, _ = counted(place, additive)
+    done = run("frames", name, *SEED, *CASE, "--as", "rtl_433")
+    assert "DECODE_FAIL_MIC" not in done.out
+    assert "no routine for this one; use --as c" in done.out
+
+
 def test_cases_are_bounded(run, place):
     write(place, "f.hex", np.zeros((4, 48), dtype=np.uint8))
     done = run("frames", "f.hex", "--case", "b0..b2")

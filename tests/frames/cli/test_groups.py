@@ -130,7 +130,7 @@ def test_a_field_of_several_bits_tells_types_apart(run, place, field):
     X = np.concatenate([X[:, 8:48], X[:, :8], X[:, 48:]], axis=1) if field == "b5" else X
     write(place, "four.hex", rng.permutation(X))
     done = run("frames", "four.hex", "--seed", "1")
-    assert f"! each value of {field} has a digest of its own: add --by {field}" in done.out
+    assert f"! values of {field} have digests of their own: add --by {field}" in done.out
     found = json.loads(run("frames", "four.hex", "--by", field, *SEED, "--json").out)["groups"]
     assert {group["value"]: group["digest"][0]["name"] for group in found} == {
         f"0x{0x40 + i:02x}": crc for i, crc in enumerate(crcs)
@@ -199,7 +199,7 @@ def test_a_counter_that_changes_the_constant_is_said(run, place):
 
 def test_ids_with_different_checks_are_said(run, log):
     done = run("frames", log, "--seed", "1", "--where", "id!=0x123")
-    assert "! each value of id has a digest of its own: add --by id" in done.out
+    assert "! values of id have digests of their own: add --by id" in done.out
 
 
 def test_frames_that_differ_only_in_their_data_are_not_said_to_be_types(run, place):

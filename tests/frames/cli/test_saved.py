@@ -139,3 +139,12 @@ def test_what_to_capture_next(run, place):
     assert found["together"] == [[24, 25]]
     run("frames", "f.hex", *SEED, "-o", "m.json")
     assert json.loads(run("frames", "m.json", "--json").out)["capture_next"] == found
+
+
+def test_what_knows_no_digests_names_what_does(run, place, finding):
+    """``predict`` computes equations, which other frames break; ``show`` lists them alone."""
+    write(place, "other.hex", sensor(np.random.default_rng(2), 300, ident=0xB7))
+    done = run("predict", finding, "other.hex")
+    assert (done.code, done.out) == (1, "")
+    assert "which frames pass is what this says: flagstone check one.json FILE" in done.err
+    assert "digests       flagstone frames one.json\n" in run("show", finding).out

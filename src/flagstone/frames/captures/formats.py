@@ -52,6 +52,8 @@ CAN_SUFFIXES = (".asc", ".blf", ".mf4", ".trc")
 MOST_TEXT, MOST_LINES, MOST_LINE = 1 << 26, 1_000_000, 1 << 20
 #: The most bytes of a line that a message shows.
 _SHOWN = 24
+#: Numbers that show that bytes are in decimal.
+_FEWEST_NUMBERS = 16
 #: Lines that mostly show that a file is no dump.
 _FEW_ROWS = 20
 _AS_A_WHOLE = "and frames are read as a whole: cut the file into parts, and take one"
@@ -75,6 +77,7 @@ _CAN = re.compile(
 )
 _RTL_NOISE = (b"bitbuffer::", b"Analyzing pulses", b"[pulse_slicer", b"pulse_demod", b"_ _ _")
 _RTL_COLUMN = re.compile(rb"(?:^|\s)(time|model|id|channel)\s*:\s*(.*?)(?:\s{2,}|\s*$)")
+_DECIMAL = re.compile(rb"0|[1-9]\d{0,2}")
 #: A line of a dump: its address, and bytes or words as xxd, or as od and hexdump write them.
 _DUMPED = re.compile(
     rb"([0-9a-fA-F]{6,16})(?::((?: (?:[0-9a-fA-F]{2})+)+)(?: .*)?"
@@ -163,9 +166,10 @@ def read_file(
             raise InputError(f"{path}: more than {MOST_LINES:,} lines, {_AS_A_WHOLE}")
         text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if format is None:
-        if b"\0" in text[:4096]:
+        if _is_binary(text[:4096]):
+            samples = "; radio samples are demodulated first, as by rtl_433" * _may_be_samples(path)
             raise InputError(
-                f"{path}: this is binary; if it holds records of one length, give ",
+                f"{path}: this is binary{samples}; if it holds records of one length, give ",
                 Parameter("format", "raw"),
                 " and ",
                 Parameter("length"),
@@ -268,6 +272,7 @@ def _read_digits(text: bytes, reading: Reading) -> Iterator[WrittenFrames]:
     automatic = reading.skip_fields is None and bool(rows)
     if automatic:
         _check_dump(rows)
+        _check_decimal(rows)
     epoch = automatic and begin_with_times(rows)
     trailing = automatic and all(_has_trailing(_after_fields(row)[0]) for row in rows[:50])
     for number, line in lines:
@@ -294,6 +299,30 @@ def _without_comments(text: bytes) -> bytes:
     if b"/*" not in text:
         return text
     return re.sub(rb"/\*.*?\*/", lambda m: re.sub(rb"[^\n]", b" ", m[0]), text, flags=re.DOTALL)
+
+
+def _is_binary(text: bytes) -> bool:
+    """Say whether bytes are no text: a zero, or many that no text in ASCII has."""
+    others = text.translate(None, bytes(range(32, 127)) + b"\t\n\v\f\r")
+    return b"\0" in text or 4 * len(others) > len(text)
+
+
+def _may_be_samples(path: Path) -> bool:
+    """Say whether a file has the suffix of radio samples: cu8, cs16, cf32, …."""
+    return re.fullmatch(r"\.(iq|c[usf]\d+)", path.suffix.lower()) is not None
+
+
+def _check_decimal(rows: Sequence[bytes]) -> None:
+    """Refuse bytes in decimal, such as 90 110 7: of one, two or three digits."""
+    tokens = [token for row in rows for token in row.split()]
+    lengths = {len(token) for token in tokens}
+    if len(tokens) < _FEWEST_NUMBERS or not (3 in lengths and len(lengths) > 1):
+        return
+    if all(_DECIMAL.fullmatch(token) and int(token) < 256 for token in tokens):
+        raise FrameProblem(
+            f"these are bytes in decimal ({rows[0].strip().decode()}), and frames are written in "
+            "hexadecimal or bits: print each byte as %02x"
+        )
 
 
 def _check_dump(rows: Sequence[bytes]) -> None:
@@ -588,7 +617,7 @@ def _byte_cells(cells: Sequence[str], columns: Mapping[str, str]) -> str:
     for cell in cells:
         bare = cell.lower().removeprefix("0x")
         if bare and (len(bare) > 2 or bare.strip("0123456789abcdef")):
-            raise FrameProblem(f"{cell!r} is no byte")
+            raise FrameProblem(f"{cell!r} is no byte in hexadecimal, of two digits")
         digits.append(bare.zfill(2) if bare else "")
     return "".join(digits)
 

@@ -216,7 +216,7 @@ def _answer(capture: Capture, asked: _Asked) -> int:
         if len(parts) > 1:
             said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
     elif told is not None:
-        said = f"each value of {told.name} has a digest of its own: add --by {told.name}"
+        said = f"values of {told.name} have digests of their own: add --by {told.name}"
     elif not has_digest(found):
         said = _several_senders(chosen)
     return _tell(replace(found, capture=chosen.noting(said)), types, asked.options)
