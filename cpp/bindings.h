@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 
 #include "version.h"
@@ -33,32 +32,6 @@ auto aligned(const Array &array, std::size_t bytes = sizeof(typename Array::Scal
     return array.data();
 }
 
-// The memory that an object shows by the buffer protocol, held while this lives.
-class PythonBuffer {
-  public:
-    PythonBuffer(nb::handle object, int flags) {
-        if (PyObject_GetBuffer(object.ptr(), &view_, flags)) throw nb::python_error();
-    }
-    PythonBuffer(const PythonBuffer &) = delete;  // a view may point into itself
-    PythonBuffer &operator=(const PythonBuffer &) = delete;
-    ~PythonBuffer() { PyBuffer_Release(&view_); }
-
-    const Py_buffer *operator->() const { return &view_; }
-    template <class T>
-    T *data() const {
-        return static_cast<T *>(view_.buf);
-    }
-    // Whether entries are booleans or integers in native byte order.
-    bool has_integers() const {
-        const char *format = view_.format ? view_.format : "B";
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        return format[0] && !format[1] && std::strchr("?bBhHiIlLqQ", format[0]);
-    }
-
-  private:
-    Py_buffer view_{};
-};
-
 // A new NumPy array, of zeros unless it is made "empty".
 class NewArray {
   public:
@@ -68,7 +41,7 @@ class NewArray {
         nb::list sizes;
         for (std::size_t n : shape) sizes.append(n);
         array_ = nb::module_::import_("numpy").attr(maker)(nb::tuple(sizes), dtype);
-        data_ = PythonBuffer(array_, PyBUF_WRITABLE).data<void>();  // which the array keeps
+        data_ = nb::cast<nb::ndarray<>>(array_).data();  // which the array keeps
     }
 
     template <class T>
