@@ -70,14 +70,7 @@ inline V broadcast(Word word) {
 // Adds a sum to those words that have some of these bits, but not `all`.
 inline Vector add_where_some(const Vector &words, Word bits, Word all, const Vector &sum) {
     const Vector found = words & bits, not_some = broadcast<Vector>(all);
-#if defined(__AVX512F__)
-    const __mmask8 some = _mm512_test_epi64_mask(__m512i(found), __m512i(found));
-    const __mmask8 chosen =
-        _mm512_mask_cmpneq_epi64_mask(some, __m512i(found), __m512i(not_some));
-    return Vector(_mm512_mask_xor_epi64(__m512i(words), chosen, __m512i(words), __m512i(sum)));
-#else
     return words ^ (sum & ~Vector((found == 0) | (found == not_some)));
-#endif
 }
 
 // All bits set in the words that have this bit (or none, if it is 0), no bits in the others.
@@ -101,14 +94,8 @@ inline Word bits_of_bytes(const Byte *bytes) {
 #if defined(__AVX512BW__)
     found = _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(1));
 #elif defined(__SSE2__)
-    for (std::size_t i = 0; i < 64; i += kVectorBytes) {
-        const Vector high = load<Vector>(bytes + i) << 7;
-#if defined(__AVX2__)
-        found |= Word(std::uint32_t(_mm256_movemask_epi8(__m256i(high)))) << i;
-#else
-        found |= Word(std::uint32_t(_mm_movemask_epi8(__m128i(high)))) << i;
-#endif
-    }
+    for (int i = 0; i < 64; i += 16)
+        found |= Word(_mm_movemask_epi8(load<__m128i>(bytes + i) << 7)) << i;
 #else
     for (int i = 0; i < 64; i += 8)
         found |= gather_bits(load<Word>(bytes + i) & every_byte(1)) << i;
@@ -421,9 +408,6 @@ struct PairSums {
 
 // The place of the lowest bit of a word that is not 0.
 inline unsigned lowest_bit(Word word) { return __builtin_ctzll(word); }
-
-// The number of bits up to the highest one.
-inline unsigned bit_length(Word word) { return word ? 64 - __builtin_clzll(word) : 0; }
 
 // The products of the lower halves of lanes of 64 bits.
 template <class V>

@@ -159,7 +159,8 @@ void CountedFlag::insert_block(const Block &block) {
             map_.set_words(begin / 8, first_, rows);
             map_.correct(begin / 8, changes_.data(), first_);
         }
-        replace_elements(block);
+        for (std::size_t i = 0; i < block.n; ++i)
+            replace_element(block.rows + i * width_, changes_[i]);
     }
     map_.update(changes_.data(), first_);
 }
@@ -226,8 +227,8 @@ void CountedFlag::exchange_eight(Word *rows, std::size_t n, Change *changes) {
 }
 
 // The same for all rows of a block, if they have one word, and puts them into the basis. They stay
-// in registers side by side, so that nothing is left to correct. Whether two counts differ by 1, and so are equal after the next
-// row, is known in time.
+// in registers side by side, so that nothing is left to correct. Whether two counts differ by 1, and
+// so are equal after the next row, is known in time.
 void CountedFlag::exchange_words(const Word *block) {
     constexpr std::size_t kParts = Map::kRows / kVectorWords;
     alignas(64) Word rows[Map::kRows + kVectorWords];
@@ -308,22 +309,13 @@ Change CountedFlag::exchange_weighted(Word *rows, unsigned r, std::int64_t weigh
     return {none().paired, std::uint32_t(e)};
 }
 
-// Puts the rows of a block into the basis.
-void CountedFlag::replace_elements(const Block &block) {
-    const std::size_t last = width_ - 1, stride = stride_;
-    const Word last_word = last_word_, *row = block.rows;
-    const Change *changes = changes_.data();
-    Word *elements = basis_.data();
-    for (std::size_t i = 0; i < block.n; ++i, row += last + 1) {
-        Word *paired = elements + changes[i].paired * stride;
-        Word *exchanged = elements + changes[i].last * stride;
-        for (std::size_t w = 0; w < last; ++w) {
-            paired[w] ^= exchanged[w] ^ row[w];
-            exchanged[w] = row[w];
-        }
-        const Word word = row[last] & last_word;
-        paired[last] ^= exchanged[last] ^ word;
-        exchanged[last] = word;
+// Puts a row into the basis.
+inline void CountedFlag::replace_element(const Word *row, Change change) {
+    Word *paired = basis(change.paired), *last = basis(change.last);
+    for (std::size_t w = 0; w < width_; ++w) {
+        const Word word = w + 1 < width_ ? row[w] : row[w] & last_word_;
+        paired[w] ^= last[w] ^ word;
+        last[w] = word;
     }
 }
 

@@ -35,7 +35,7 @@ class CountedFlag final : public Flag {
     void exchange_words(const Word *block);
     Change exchange_weighted(Word *rows, unsigned r, std::int64_t weight);
     Change none() const { return {std::uint32_t(dim_), std::uint32_t(dim_)}; }
-    void replace_elements(const Block &block);
+    void replace_element(const Word *row, Change change);
     void choose_start();
     void sort_elements();
     void mark_runs();
