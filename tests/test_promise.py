@@ -20,6 +20,7 @@ from flagstone.guarantees import (
     Proven,
     Setup,
     Window,
+    contains_failure,
 )
 from flagstone.rules import rule_named
 from flagstone.text import agreement, conditions, next_step, percent, sure
@@ -144,6 +145,25 @@ def test_sentence_says_what_is_not_proven(changes, words):
 def test_printed_promises_are_rounded_to_the_safe_side():
     assert "≥ 0.9499 " in str(promise(rho=0.05004, rho_asked=None))
     assert "at most 4.2 %" in str(promise(bracket=(0, 41_001), n_rows=1_000_000))
+
+
+def test_no_certified_probability_is_printed_as_one():
+    """Not at 99 % confidence; what is proven may be."""
+    for failure in (0.0, 5e-322, 1e-300):
+        found = promise(
+            rho=None,
+            certificate=replace(CERTIFICATE, rho=failure, misses=failure, lacks=failure),
+        )
+        found = replace(found, measured=replace(found.measured, dim=3))
+        assert str(found).count("≥ 1 - 1e-300 (certified") == 3
+        assert "≥ 1 (" not in str(found) + str(found.certified.certificate)
+    assert contains_failure(50_000, 1e-4, 1000) == 1e-300
+
+
+def test_where_rows_have_weights_a_number_of_rows_is_one_of_weights():
+    weighed = str(promise(sorted_rows=True, window=Window("index", 21, 120)))
+    assert "if up to 312 rows are altered, each counted by its weight" in weighed
+    assert weighed.endswith("safe for up to 20 corrupted rows, each counted by its weight")
 
 
 def test_guarantee_is_a_value():

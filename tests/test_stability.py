@@ -1,5 +1,6 @@
 """How far a flag moves when rows do (theory, sections 1, 2 and 4)."""
 
+import math
 from itertools import product
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstone.algebra.flag import Flag
-from flagstone.guarantees import rows_in_first_sets
+from flagstone.guarantees import paper_gap, rows_in_first_sets
 from tests import naive
 from tests.bridge import chain_of, flag_of
 from tests.strategies import ORDERS, Sample, rows_of, samples, vectors
@@ -92,6 +93,24 @@ def test_replacing_a_row_moves_all_multiplicities_by_four():
     V = flag_chain(Sample(2, 3, (e1, e2, e1, e3)))
     W = flag_chain(Sample(2, 3, (e1, e2, e1, e2)))
     assert moves(V, W)[1] == 4
+
+
+def test_swapping_a_row_of_two_samples_moves_their_difference_by_twice_that():
+    """S14: 4 on one space and 8 in all, where Claim 5 of the paper has 2 and 4."""
+    e1, e2, e3 = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+    differences = []
+    for last, other in ((e3, e2), (e2, e3)):
+        n = naive.multiplicities(flag_chain(Sample(2, 3, (e1, e2, e1, last))))
+        n.subtract(naive.multiplicities(flag_chain(Sample(2, 3, (e1, e2, e1, other)))))
+        differences.append(n)
+    moved = [differences[0][V] - differences[1][V] for V in differences[0]]
+    assert max(map(abs, moved)) == 4
+    assert sum(map(abs, moved)) == 8
+    assert sum(x * x for x in moved) == 24  # at most 4 · 8
+    for m, delta in ((10, math.exp(-1)), (1000, 0.01)):
+        by_swaps = math.sqrt(m * 32 / 2) + 2 * math.sqrt(m * math.log(1 / delta))
+        assert by_swaps <= 2 * paper_gap(m, delta) * (1 + 1e-12)
+        assert 2 * paper_gap(m, delta) == pytest.approx(6 * math.sqrt(m * math.log(1 / delta)))
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ from flagstone.guarantees.promise import (
     counted_outside,
 )
 from flagstone.rules import SpanRule
+from flagstone.wording import counted
 
 #: This many of the levels above the answer are counted, and the span of all rows.
 _MOST_LEVELS = 8
@@ -51,6 +52,20 @@ _DRIFT = (
     "were sorted, say nothing certain about future rows; take rows at longer intervals"
 )
 _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
+
+
+def _burst(levels: Sequence[Counted]) -> str | None:
+    """Why rows depend on each other, if those outside a level come in runs; None otherwise.
+
+    A level that holds few rows may be the span of the last ones, so that those outside come first.
+    """
+    for level in levels:
+        if level.in_runs and level.outside <= level.n_rows // 2:
+            return (
+                f"rows that break equations come in runs ({level.outside:,} of them in "
+                f"{counted(level.runs, 'run')}), so that rows depend on each other"
+            )
+    return None
 
 
 def _known(finding: Finding) -> tuple[Guarantee, Subspace]:
@@ -325,9 +340,9 @@ def certify_equations(
     for text, bad in zip(answer.lines, broken.T, strict=True):
         hits = int(bad.sum())
         runs = int(np.count_nonzero(bad[1:] & ~bad[:-1])) + int(bad[0])
-        counted = skipped + int(bad[first:].sum())
+        broken_by = skipped + int(bad[first:].sum())
         starts = max(1, len(points))
-        eps = counted_certificate(first, skipped, counted, m, starts=starts, confidence=share)
+        eps = counted_certificate(first, skipped, broken_by, m, starts=starts, confidence=share)
         known = eps < 1 and not come_in_runs(m, hits, runs)
         failure = contains_failure(m, eps, t) if known else None
         found.append(EquationCertificate(text, hits, failure))
@@ -345,13 +360,15 @@ def _certified(
     assert flag is not None
     if promises.withheld:
         return finding
-    counted, before = counted_outside(levels, subspace.dim), promises.certified
-    certified = replace(before, confidence=confidence, counted=counted, levels=levels)
+    outside, before = counted_outside(levels, subspace.dim), promises.certified
+    certified = replace(before, confidence=confidence, counted=outside, levels=levels)
     promises = replace(promises, certified=certified)
     if dependence.beyond_chance:
         return replace(finding, promises=promises.withhold(f"{dependence}; {_DEDUPLICATE}"))
     if dependence.drifts:
         return replace(finding, promises=promises.withhold(_DRIFT))
+    if (burst := _burst(levels)) is not None:
+        return replace(finding, promises=promises.withhold(burst))
     if certifier is not None:
         certificate = certifier.certificate(
             subspace,

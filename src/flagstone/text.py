@@ -40,6 +40,15 @@ def agreement(rho: float | None) -> str:
     return f"{float(_rounded(1 - share, -4, ROUND_FLOOR)):g}"
 
 
+def certain(rho: float) -> str:
+    """1 - rho for print where rho is certified: never 1, since no confidence is.
+
+    >>> certain(0.0), certain(0.002)
+    ('1 - 1e-300', '0.998')
+    """
+    return agreement(max(rho, 1e-300))
+
+
 def sure(confidence: float) -> str:
     """A confidence in percent, rounded down to two digits of what it leaves out.
 
@@ -203,7 +212,7 @@ def headline(finding: Finding) -> str:
     if g is None or finding.is_empty or finding.answer.is_bottom or _is_no_news(finding):
         return found
     if g.withheld is not None:
-        left = " but these equations" if g.contains and g.measured.about == "equations" else ""
+        left = f" but {_left(g)}" if g.contains and g.measured.about == "equations" else ""
         return f"{found}; nothing{left} is promised about future rows"
     if known.support is None:
         if not known.claims_something or not known.is_unmeasured:
@@ -223,6 +232,12 @@ def headline(finding: Finding) -> str:
     if known.has_few_rows:
         why = f"too few: {counted(g.setup.n_rows, 'row')} of rank {finding.stairs.rank}"
     return f"Not supported by the rows ({why}): {found}"
+
+
+def _left(g: Guarantee) -> str:
+    """Which equations a fresh answer has although rows depend on each other."""
+    kept = g.contains
+    return "some of these equations" if kept and kept.equations < kept.of else "these equations"
 
 
 def _is_no_news(finding: Finding) -> bool:
@@ -393,10 +408,15 @@ def margin(g: Guarantee) -> str:
     if rows >= given and not g.measured.dim:
         return (
             f"the answer does not change if any of the {given:,} rows are altered, or if up to "
-            f"{rows:,} rows are added"
+            f"{rows:,} rows are added{_weighed(g)}"
         )
     some = "one row is" if rows == 1 else f"up to {rows:,} rows are"
-    return f"the answer does not change if {some} altered"
+    return f"the answer does not change if {some} altered{_weighed(g)}"
+
+
+def _weighed(g: Guarantee) -> str:
+    """What a number of rows means where rows have weights."""
+    return ", each counted by its weight" if g.setup.sorted_rows else ""
 
 
 def replicability(g: Guarantee) -> str:
@@ -408,7 +428,7 @@ def replicability(g: Guarantee) -> str:
     if g.is_replicable_proven:
         said.append(f"≥ {agreement(proven)} (proven)")
     if certified is not None:
-        said.append(f"≥ {agreement(certified)} ({_certified(g)})")
+        said.append(f"≥ {certain(certified)} ({_certified(g)})")
     if not said:
         wanted = "" if asked is None else f" ≥ {agreement(asked)}"
         weaker = "" if proven is None else f" (≥ {agreement(proven)} is)"
@@ -440,8 +460,8 @@ def contains(g: Guarantee) -> str | None:
     kept = g.contains
     if kept is None or g.measured.is_empty:
         return None
-    sure = f"≥ {agreement(kept.failure)} (certified)"
-    same = "not certified" if g.misses is None else f"≥ {agreement(g.misses)} (certified)"
+    sure = f"≥ {certain(kept.failure)} (certified)"
+    same = "not certified" if g.misses is None else f"≥ {certain(g.misses)} (certified)"
     said = f"a fresh answer contains {_equations(kept.equations, kept.of)}"
     if g.measured.about != "equations":
         if kept.equations < kept.of or not g.measured.about:
@@ -503,7 +523,7 @@ def _certifies_coverage(g: Guarantee) -> bool:
 def containment(g: Guarantee) -> str:
     """What is known about outliers, in words."""
     start, failure = g.setup.window.start, g.proven.containment_failure
-    said = f"safe for up to {counted(start, 'corrupted row')}"
+    said = f"safe for up to {counted(start, 'corrupted row')}{_weighed(g)}"
     if failure is not None:
         rate = f"at a rate of exactly {100 * g.asked.contamination:.6g} %"
         said += f" ({rate}, there is a {100 * failure:.2g} % chance of more)"
@@ -584,12 +604,12 @@ def certificate(c: Certificate) -> str:
     said = []
     if c.rho is not None:
         agree = f"two samples of {c.n_rows} rows agree with probability"
-        said.append(f"{agree} ≥ {agreement(c.rho)}")
+        said.append(f"{agree} ≥ {certain(c.rho)}")
     else:
         said.append("nothing for this window" + _instead(c))
     if c.misses is not None:
         gives = "a fresh one gives this space with probability"
-        said.append(f"{gives} ≥ {agreement(c.misses)}")
+        said.append(f"{gives} ≥ {certain(c.misses)}")
     if c.eps is not None and c.eps <= 0.999:
         said.append(f"at most {percent(c.eps)} of future rows lie outside")
     return f"{head}: {'; '.join(said)}"

@@ -177,10 +177,27 @@ def test_rows_are_passed_over_where_there_are_more_than_enough():
         parts.update(X[start : start + 7001])
     assert everything(whole) == everything(parts)
     looked = [X[10_000 + s : 10_000 + s + 2**14] for s in range(0, 90_000, 3 * 2**14)]
-    assert whole.n_rows == 90_000
-    assert whole.counts.sum() == sum(map(len, looked))
+    assert (whole.n_rows, whole.n_cut) == (90_000, sum(map(len, looked)))
+    assert whole.certificate().n_certifying == whole.n_cut == parts.n_cut
+    assert whole.merge(parts).n_cut == 2 * whole.n_cut
     every = dataclasses.replace(plan, stride=1)
-    assert everything(Certifier(every).update(np.concatenate(looked)))[1:] == everything(whole)[1:]
+    cut = Certifier(every).update(np.concatenate(looked))
+    assert everything(cut)[-1] == everything(whole)[-1]
+    # every row is counted, whether or not it is cut into pieces
+    assert everything(Certifier(every).update(X[10_000:]))[:-1] == everything(whole)[:-1]
+
+
+def test_rows_outside_are_counted_where_no_pieces_are_cut():
+    """All the damage stands in a stretch that is passed over."""
+    random = np.random.RandomState(1)
+    X = random.randint(0, 2, size=(50_000, 3))
+    X[:, 2] = X[:, 0]
+    plan = CertificatePlan.of_pilot(Flag(3).update(X[:5000]), 50_000, Window("index", 250, 300))
+    hit = 5000 + 2**14 + random.choice(2**14, 200, replace=False)
+    X[hit, 2] ^= 1
+    assert plan.stride > 1
+    certificate = Certifier(plan).update(X[5000:]).certificate(plan.spaces.subspace(0))
+    assert 200 / 45_000 < certificate.eps < 0.006
 
 
 @pytest.mark.parametrize("order", [2, 4, "QQ"])

@@ -287,3 +287,25 @@ def test_the_counted_bound_holds_for_all_spaces_at_once():
             naively |= missed > share_at_most(outside - j, m - n, delta)
         deceived, plainly = deceived + ours, plainly + naively
     assert deceived <= delta * 100 < plainly
+
+
+def test_one_share_of_delta_does_not_pay_for_two_bounds():
+    """S36: of masses 0.286 and 0.594, reading N_1 at the share of V_5 where V_5 = V_1."""
+    masses, m, t, delta = (0.286, 0.594), 8, 5, 0.00973
+
+    def error(also_the_span):
+        found = 0.0
+        for a in range(m + 1):
+            for b in range(m + 1 - a):
+                ways = math.comb(m, a) * math.comb(m - a, b)
+                chance = ways * 0.286**a * 0.594**b * 0.12 ** (m - a - b)
+                late, first = (a >= t, b >= t), (a >= 1, b >= 1)
+                bound = share_at_most(min(a, t) + min(b, t), m, delta)
+                if also_the_span and late == first:
+                    bound = min(bound, share_at_most(sum(first), m, delta))
+                missed = sum(p for p, kept in zip(masses, late, strict=True) if not kept)
+                found += chance * (missed > bound)
+        return found / delta
+
+    assert error(False) <= 1
+    assert error(True) == pytest.approx(1.061, abs=0.001)

@@ -61,6 +61,38 @@ def test_pieces_of_merged_flags_and_of_rows_that_come_later(order, data):
     assert h_of(space, chain, U) <= outside
 
 
+@pytest.mark.parametrize("order", [2, 3, "QQ"])
+@given(data=st.data())
+def test_a_merged_chain_is_that_of_rows_in_a_basis_adapted_to_it_and_to_the_space(order, data):
+    sample = data.draw(samples(order, max_rows=10))
+    space, U = sample.space, data.draw(spaces_of(sample))
+    half = len(sample.rows) // 2
+    chain = naive.merge(
+        space, naive.chain(space, sample.rows[:half]), naive.chain(space, sample.rows[half:])
+    )
+    # grow from the smallest space on, and in each one first within U
+    basis = []
+    for V in reversed(chain):
+        for v in [*space.basis(space.meet(V, U)), *space.basis(V)]:
+            if not space.contains(space.span(basis), v):
+                basis.append(v)
+    rows = [v for V in chain for v in basis if space.contains(V, v)]
+    assert naive.chain(space, rows) == chain
+    if space.size(U):
+        assert full_sets(space, rows, U) == g_of(space, chain, U)
+    assert sets_modulo(space, rows, U) == h_of(space, chain, U)
+
+
+def test_another_basis_of_a_chain_does_not_do():
+    """Rows 11, 01 and U = ⟨11⟩: the chain is the plane, and 10, 01 have G = 0 and H = 2."""
+    plane = Sample(2, 2, ((1, 1), (0, 1)))
+    space, U = plane.space, plane.space.span([(1, 1)])
+    assert (g_of(space, plane.chain, U), h_of(space, plane.chain, U)) == (1, 1)
+    other = [(1, 0), (0, 1)]
+    assert naive.chain(space, other) == plane.chain
+    assert (full_sets(space, other, U), sets_modulo(space, other, U)) == (0, 2)
+
+
 def test_blocks_of_all_rows_do_not_add_up():
     """Rows 11, 01, 10 and U = ⟨11⟩: the pieces have g = 1, 1 and h = 0, 1, the whole 1 and 2."""
     whole = Sample(2, 2, ((1, 1), (0, 1), (1, 0)))

@@ -122,3 +122,14 @@ def test_packed_rows_are_as_alike_as_their_entries(dim):
     rows[::7] = 1  # all bits of a word differ
     rows[1::7] = 0
     assert counted(pack(rows).words)._alike() == counted(rows)._alike()
+
+
+def test_what_escapes_is_said_in_the_docs():
+    """A whole capture that is there twice; a bit that toggles every 5,000 rows."""
+    for number in (3000, 20_000):
+        rows = np.random.RandomState(2).randint(0, 2, size=(number, 12))
+        twice = counted(np.concatenate([rows, rows]))
+        assert (twice.beyond_chance, twice.drifts) == (False, False)
+    rows[:, 0] = np.arange(20_000) // 5000 % 2
+    slowly = counted(rows)
+    assert (slowly.beyond_chance, slowly.drifts) == (False, False)

@@ -13,7 +13,7 @@ def test_an_interrupted_experiment_says_what_is_kept_and_how_to_go_on(run, place
         return honest(*arguments)
 
     monkeypatch.setattr(module, "_compute", interrupted)
-    stopped = run("reproduce", "gap", "--quick", "--no-resume", "--out", "r3")
+    stopped = run("reproduce", "gap", "--quick", "--no-resume", "-o", "r3")
     monkeypatch.undo()
     assert stopped.code == 130
     assert "r3 keeps the parts that are finished" in stopped.err
@@ -22,8 +22,8 @@ def test_an_interrupted_experiment_says_what_is_kept_and_how_to_go_on(run, place
 
 
 def test_results_of_another_configuration_are_refused_in_words_of_options(run):
-    assert run("reproduce", "sample-size", "--quick", "--out", "r").code == 0
-    refused = run("reproduce", "sample-size", "--quick", "--out", "r", "--seed", "5")
+    assert run("reproduce", "sample-size", "--quick", "-o", "r").code == 0
+    refused = run("reproduce", "sample-size", "--quick", "-o", "r", "--seed", "5")
     assert refused.code == 1
     assert "give --force" in refused.err
     assert "overwrite" not in refused.err

@@ -102,6 +102,20 @@ def test_the_two_sides_of_the_integration_by_parts_agree(name, d, m, points):
         assert left > 0.05  # both sides say something
 
 
+@pytest.mark.parametrize(("d", "share"), [(40, 0.111), (68, 0.062), (100, 0.034), (400, 0.0)])
+def test_few_points_are_wrong_from_68_points_on(d, share):
+    """The ⌈d/4⌉ smallest of d squares of uniform numbers seldom sum to d/400 or less."""
+    rng, few, seen = np.random.RandomState(1), -(-d // 4), []
+    for _ in range(20):
+        squares = np.partition(rng.random_sample((2000, d)) ** 2, few - 1, axis=1)
+        seen.append((squares[:, :few].sum(axis=1) <= d / 400).mean())
+    assert np.mean(seen) == pytest.approx(share, abs=0.005)
+    assert (np.mean(seen) < 1 / 15) == (d >= 68)
+    rho = delta = 1 / 40
+    failing = 4 * rho + 4 * delta / 3 + 1 / 15  # then the sum of χ is at least −d
+    assert (1 - failing) / 2 - failing >= 1 / 5 - 1e-12
+
+
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_information_of_u_is_at_most_two(d):
     """Σ over outcomes of score·scoreᵀ = I + vvᵀ/(m p_0), v = u/2: its norm is 1/p_0."""

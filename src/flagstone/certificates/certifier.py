@@ -40,7 +40,8 @@ class Certifier:
     the end of a run of consecutive rows.
 
     ``counts`` has the zero rows; the rows in U_1; those in U_2 but not in U_1; …; those in none of
-    the spaces (of the rows that were looked at, which are all if ``plan.stride`` is 1).
+    the spaces, of all ``n_rows``. Of these ``n_cut`` were cut into pieces: all if ``plan.stride``
+    is 1.
 
     One certifier may be asked about any space and threshold, as often as one likes; but how many
     rows it gets must be fixed beforehand, not by what it has said so far. See `Certificate`.
@@ -64,7 +65,7 @@ class Certifier:
     def __init__(self, plan: CertificatePlan, confidence: Share = 0.99) -> None:
         share = check_share("confidence", confidence)
         self.plan, self.confidence, self._failure = plan, float(share), float(1 - share)
-        self.n_rows = self.n_runs = self._in_run = 0
+        self.n_rows = self.n_cut = self.n_runs = self._in_run = 0
         self.counts: Array = np.zeros(len(plan.weights) + 2, dtype=np.int64)
         cuts = [*plan.inside, *filter(None, plan.outside)]
         self._before = {cut: Outcomes() for cut in cuts}
@@ -87,18 +88,19 @@ class Certifier:
         spaces = self.plan.spaces
         rows = spaces.field.rows(X, dim=spaces.dim)
         counts, run = self.counts.copy(), self._next_run()
-        seen, start = self._in_run, 0
+        seen, start, cut = self._in_run, 0, 0
         size = _MANY if self.plan.stride == 1 else _STRETCH
         while start < len(rows):
             stretch, into = divmod(seen + start, size)
             stop = min(len(rows), start + size - into)
-            if stretch % self.plan.stride == 0:
-                counts += self._take(rows[start:stop], run)
+            looked = stretch % self.plan.stride == 0
+            counts += self._take(rows[start:stop], run if looked else None)
+            cut += looked * (stop - start)
             start = stop
         if len(rows):
             self.n_runs += self._in_run == 0
             self.n_rows, self._in_run = self.n_rows + len(rows), seen + len(rows)
-            self.counts, self._run = counts, run
+            self.counts, self._run, self.n_cut = counts, run, self.n_cut + cut
             self._proven.clear()
         return self
 
@@ -108,11 +110,17 @@ class Certifier:
             return {cut: cutter.copy() for cut, cutter in self._run.items()}
         return {cut: Cutter(self.plan.spaces.field, cut) for cut in self._before}
 
-    def _take(self, rows: Rows, run: dict[Cut, Cutter]) -> Array:
-        spaces, n = self.plan.spaces, len(rows)
+    def _take(self, rows: Rows, run: dict[Cut, Cutter] | None) -> Array:
+        """Cut rows into pieces, unless they are passed over, and return their counts."""
+        spaces = self.plan.spaces
         coordinates = spaces.coordinates(rows)
         first = spaces.first_space(coordinates)
-        held = [n - int(np.count_nonzero(first))]  # how many rows lie in {0}, U_1, U_2, …
+        if run is not None:
+            self._cut(coordinates, first, run)
+        return np.bincount(first, minlength=len(self.counts))
+
+    def _cut(self, coordinates: Rows, first: Array, run: dict[Cut, Cutter]) -> None:
+        spaces, n = self.plan.spaces, len(first)
         for i, (inner, outer) in enumerate(zip(self.plan.inside, self.plan.outside, strict=True)):
             inside = first <= i + 1
             ticks = np.flatnonzero(inside)
@@ -120,8 +128,6 @@ class Certifier:
             if outer is not None:
                 beyond = np.flatnonzero(~inside)
                 run[outer].update(spaces.outside(coordinates[beyond], i), beyond, n)
-            held.append(len(ticks))
-        return np.diff([0, *held, n])
 
     def merge(self, other: Certifier) -> Certifier:
         """Return the certifier of the rows of both; rows that come later begin a new run."""
@@ -137,7 +143,7 @@ class Certifier:
         both = self.empty()
         for part in (self, other):
             both.n_rows, both.n_runs = both.n_rows + part.n_rows, both.n_runs + part.n_runs
-            both.counts = both.counts + part.counts
+            both.counts, both.n_cut = both.counts + part.counts, both.n_cut + part.n_cut
             for cut, total in both._before.items():
                 total.update(part.outcomes(cut))
         return both
@@ -183,7 +189,7 @@ class Certifier:
             n_rows=plan.n_rows,
             n_runs=n_runs,
             n_pilot=plan.n_pilot,
-            n_certifying=self.n_rows,
+            n_certifying=self.n_cut,
             confidence=self.confidence,
             rho=found if found < 1 else None,
             t_first=first,

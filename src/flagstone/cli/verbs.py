@@ -693,7 +693,7 @@ class MergeOptions(FlagOptions):
     "run the paper's evaluation, and more",
     "flagstone.paper.cli:command",
     "Paper",
-    ("flagstone reproduce sample-size --quick --out results",),
+    ("flagstone reproduce sample-size --quick -o results",),
     json_keys=keys.REPRODUCE_KEYS,
 )
 @dataclass(frozen=True)
@@ -701,7 +701,9 @@ class ReproduceOptions:
     """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
 
     name: str | None = option("[NAME]", "The experiment; without one, all are listed")
-    out: str = option("DIRECTORY", "Write to this directory", OUTPUT, default="results")
+    output: str = option(
+        "DIRECTORY", "Write to this directory", OUTPUT, short="-o", default="results"
+    )
     quick: bool = switch("A small version, in seconds", SCALE)
     resume: bool = switch("Continue an interrupted run", SCALE, default=True)
     jobs: int = option(JOBS)

@@ -17,6 +17,8 @@ from flagstone.guarantees.exact import smallest
 
 #: Relative room for the error of tails.
 _ROOM = 1e-9
+#: Tails below this are rounded up to it: doubles that are smaller lose digits, and end at zero.
+_LEAST = 1e-300
 #: What the last factor of a fraction changes; how far, in standard deviations, a share may be
 #: from the one that is sought before the last step, which cubes it.
 _TINY, _NARROW = 1e-15, 1e-4
@@ -29,6 +31,8 @@ def binomial_above(trials: int, share: float, count: int) -> float:
     (0.010742, 0.0107421875)
     >>> binomial_above(10, 0.5, -1), binomial_above(10, 0.5, 10)
     (1.0, 0.0)
+    >>> binomial_above(10_000, 1e-6, 900)  # far less, and not nothing
+    1e-300
     """
     if count < 0:
         return 1.0
@@ -36,7 +40,7 @@ def binomial_above(trials: int, share: float, count: int) -> float:
         return 0.0
     if share >= 1:
         return 1.0
-    return min(1.0, tail_above(trials, share, count) * (1 + _ROOM))
+    return _upper(tail_above(trials, share, count))
 
 
 def binomial_below(trials: int, share: float, count: int) -> float:
@@ -49,7 +53,11 @@ def binomial_below(trials: int, share: float, count: int) -> float:
         return float(count > trials)
     if count > trials or share <= 0:
         return 1.0
-    return min(1.0, tail_below(trials, share, count) * (1 + _ROOM))
+    return _upper(tail_below(trials, share, count))
+
+
+def _upper(tail: float) -> float:
+    return min(1.0, max(_LEAST, tail * (1 + _ROOM)))
 
 
 def binomial_least(trials: int, share: float, failure: float) -> int:

@@ -39,7 +39,7 @@ def paper_gap(n_rows: int, delta: Share, *, corrected: bool = False) -> float:
     """Bound on max_V ``|n_1(V) - n_2(V)|`` of two samples, at confidence 1 - delta (S14, S15).
 
     The paper's key lemma prints 3·√(m·ln(1/δ)), from a sensitivity of 1 to replaced rows. The
-    sensitivity is 2, and the argument gives 2√m + 2√(m·ln(1/δ)), at most 4·√(m·ln(1/δ)) when
+    sensitivity is 2, and removing rows gives 2√m + 2√(m·ln(1/δ)), at most 4·√(m·ln(1/δ)) when
     δ ≤ 1/e; for larger δ the logarithm is replaced by 1.
 
     Examples
@@ -62,8 +62,9 @@ def paper_length(dim: int, rho: Share, n_rows: int, *, corrected: bool = False) 
     -----
     **Guarantees**
 
-    With the corrected value Algorithm 1 is ρ-replicable, by the paper's own argument. The printed
-    value is enough as well, but by another proof (S16 needs far less), not by the printed one.
+    With the corrected value Algorithm 1 is ρ-replicable, by the paper's argument with another
+    bound on the mean. The printed value is enough as well, but by another proof (S16 needs far
+    less), not by the printed one.
 
     Examples
     --------

@@ -162,6 +162,11 @@ class Counted:
     runs: int
     eps: float = 1.0
 
+    @property
+    def in_runs(self) -> bool:
+        """Whether the rows outside come in runs, as independent ones hardly ever do (S43)."""
+        return come_in_runs(self.n_rows, self.outside, self.runs)
+
     def certified(self, ambient_dim: int, confidence: float) -> Counted:
         """Return it with what the counts certify, as their share of this confidence (S42)."""
         share = 1 - SHARE_OF_START * (1 - confidence)
@@ -233,7 +238,9 @@ class Certificate:
     n_rows, n_runs : int
         Rows of a sample, and the runs of consecutive rows (shards) that its flag is made of.
     n_pilot, n_certifying : int
-        The rows that chose what to look at, and those that certify it.
+        The rows that chose what to look at, and those that were cut into pieces, which certify
+        ``rho``: of very many rows a part is enough (S34). Rows outside are counted among all rows
+        after the pilot.
     confidence : float
     rho : float or None
         Two fresh samples give different answers with at most this probability. None: nothing
@@ -468,8 +475,8 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
     def contains(self) -> Contains | None:
         """The most equations of the answer that a fresh answer is certified to have, too (S43).
 
-        None where there is no equation, a fresh answer may well lack one, or violations come in
-        runs. Where promises are ``withheld``, this is all that is certified.
+        None where there is no equation, a fresh answer may well lack one, or the rows that break
+        them come in runs. Where promises are ``withheld``, this is all that is certified.
         """
         setup, kept, second = self.setup, self.measured.dim, self.certified.certificate
         m, t = setup.n_rows, setup.threshold
@@ -501,9 +508,8 @@ these rows uncovered); the answer does not change if up to 2 rows are altered
     def _outside(self) -> tuple[list[tuple[int, float]], bool]:
         """Spaces (dimension, bound on future rows outside); whether no violations cluster."""
         levels = self.certified.levels
-        alike = [one for one in levels if not come_in_runs(one.n_rows, one.outside, one.runs)]
-        independent = self.withheld is None and len(alike) == len(levels)
-        found = [(level.dim, level.eps) for level in alike]
+        independent = self.withheld is None and not any(level.in_runs for level in levels)
+        found = [(level.dim, level.eps) for level in levels if not level.in_runs]
         if independent and self.certified.eps is not None:
             found.append((self.measured.dim, self.certified.eps))
         return found, independent

@@ -15,7 +15,7 @@ from flagstone.wording import closest
 
 def command(options: ReproduceOptions) -> int:
     """Run an experiment of the paper (or beyond it): figure, data and numbers into a directory."""
-    name, out = options.name, options.out
+    name, out = options.name, options.output
     if name is None:
         titles = {key: experiment.title for key, experiment in EXPERIMENTS.items()}
         if options.json:
@@ -44,7 +44,7 @@ def command(options: ReproduceOptions) -> int:
             **more,
         )
     except OtherConfigurationError as error:
-        raise InputError(f"{error.found}. Choose another --out, or give --force") from error
+        raise InputError(f"{error.found}. Choose another --output, or give --force") from error
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(name, out)) from stop
     files = [str(path) for path in result.files]

@@ -21,7 +21,7 @@ from flagstone.distributions import blocks, geometric, planted_parity
 from flagstone.errors import FormatError, InputError
 from flagstone.estimators import EliminationClassifier, ParityClassifier
 from flagstone.guarantees import Window
-from flagstone.paper.experiments import EXPERIMENTS, _runner, run
+from flagstone.paper.experiments import EXPERIMENTS, _runner, costs, run
 from flagstone.paper.experiments import figure_1 as f1
 from flagstone.paper.experiments._runner import Figure, run_experiment, unit_stream
 from flagstone.paper.experiments.certified import (
@@ -549,3 +549,30 @@ def test_units_have_their_own_streams():
     a, b = (unit_stream(gap, u).randint(0, 2**31, 5) for u in (first, second))
     assert not np.array_equal(a, b)
     assert np.array_equal(a, unit_stream(gap, first).randint(0, 2**31, 5))
+
+
+def printed_costs():
+    """The lines of the table of S47, by their first cell: numbers of rows."""
+    text = (Path(__file__).parents[3] / "docs/theory/learners.md").read_text(encoding="utf-8")
+    lines = text[text.index("| features | accurate only") :].split("\n\n")[0].split("\n")[2:]
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    return {name: [number.replace(",", "") for number in numbers] for name, *numbers in cells}
+
+
+def test_the_printed_costs_are_those_of_theory():
+    experiment = EXPERIMENTS["costs"]
+    for dim in (5, 20):
+        for name, said in zip(costs.LEARNERS, printed_costs()[str(dim)], strict=True):
+            mantissa, _, power = said.partition("·10")
+            scale = 10 ** int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")) or 0)
+            needed = experiment.rows_needed(name, dim) / scale
+            assert round(needed, len(mantissa.partition(".")[2])) == float(mantissa)
+
+
+@pytest.mark.statistical
+def test_the_printed_costs_are_those_measured():
+    experiment = EXPERIMENTS["costs"]
+    for learner, said in zip(costs.LEARNERS, printed_costs()["measured, 6"], strict=True):
+        unit = {"learner": learner}
+        [row] = experiment.compute(unit, unit_stream(experiment, unit))
+        assert row["rows"] == int(said)
