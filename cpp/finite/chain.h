@@ -29,14 +29,15 @@ class Chain {
     using Lane = typename A::Lane;
 
     Chain(const A &field, std::size_t dim)
-        : field(&field), dim(dim), pivots_(dim), order_(dim), counts_(dim), w_(dim) {
-        for (std::size_t i = 0; i < dim; ++i) pivots_[i] = order_[i] = std::uint32_t(i);
+        : field(&field), dim(dim), pivots_(dim), counts_(dim), w_(dim) {
+        for (std::size_t i = 0; i < dim; ++i) pivots_[i] = std::uint32_t(i);
     }
 
     const A *field;
     std::size_t dim;
 
-    const Cell *row(std::size_t i) const { return rows_.data() + order_[i] * dim; }
+    const Cell *row(std::size_t i) const { return rows_.data() + i * dim; }
+    Matrix<const Cell> rows(std::size_t first, std::size_t n) const { return {row(first), n, dim}; }
     // Those of count 0 rise.
     const std::uint32_t *pivots() const { return pivots_.data(); }
     std::int64_t &count(std::size_t i) { return counts_[i]; }
@@ -62,24 +63,26 @@ class Chain {
 
     // Let u replace row f of its class, which begins at `start`, and lead it. u is reduced through
     // the rows before `start`, and 0 in the pivots of those from there to f.
-    void promote(std::size_t f, std::size_t start, const Cell *u) {
+    void promote(std::size_t f, std::size_t start, Cell *u) {
         const bool held = counts_[dim - 1] != counts_[start];
         if (!held && (start + 1) * dim > rows_.size()) grow(start);
-        const std::uint32_t slot = order_[held ? f : start], column = pivots_[f];
-        Cell *leading = rows_.data() + slot * dim;
+        const std::uint32_t column = pivots_[f];
         const Cell inverse = field->inverse(u[column]);
-        for (std::size_t j = 0; j < dim; ++j) leading[j] = field->multiply(inverse, u[j]);
+        for (std::size_t j = 0; j < dim; ++j) u[j] = field->multiply(inverse, u[j]);
         for (std::size_t i = f; i-- > start;) {
             pivots_[i + 1] = pivots_[i];
             if (!held) continue;
-            order_[i + 1] = order_[i];
-            Cell *other = rows_.data() + order_[i] * dim;
-            if (other[column] == 0) continue;
-            field->lift(other, dim, w_.data());
-            field->subtract(w_.data(), other[column], leading, dim);
-            field->values(w_.data(), dim, other);
+            Cell *from = rows_.data() + i * dim, *to = from + dim;
+            const Cell c = from[column];
+            if (c == 0) {
+                std::memcpy(to, from, dim * sizeof(Cell));
+                continue;
+            }
+            field->lift(from, dim, w_.data());
+            field->subtract(w_.data(), c, u, dim);
+            field->values(w_.data(), dim, to);
         }
-        order_[start] = slot;
+        std::memcpy(rows_.data() + start * dim, u, dim * sizeof(Cell));
         pivots_[start] = column;
     }
 
@@ -91,10 +94,10 @@ class Chain {
         rows_ = static_cast<Buffer<Cell> &&>(rows);
     }
 
-    Buffer<Cell> rows_;                     // by slot
-    Buffer<std::uint32_t> pivots_, order_;  // by position: pivot column, slot
-    Buffer<std::int64_t> counts_;           // by position
-    Buffer<Lane> w_;                        // a row that is worked on
+    Buffer<Cell> rows_;
+    Buffer<std::uint32_t> pivots_;  // their columns
+    Buffer<std::int64_t> counts_;
+    Buffer<Lane> w_;  // a row that is worked on
 };
 
 }  // namespace flagstone::FLAGSTONE_VERSION

@@ -105,11 +105,6 @@ class FieldOf final : public Field {
   public:
     using Cell = typename A::Cell;
 
-    struct Rows {
-        Buffer<Cell> cells;
-        std::size_t n, width;
-    };
-
     template <class... Arguments>
     explicit FieldOf(Arguments... arguments) : field_(arguments...) {}
 
@@ -144,19 +139,20 @@ class FieldOf final : public Field {
 
     void reduce(Entries X, Entries R, const std::int64_t *pivots, NewEntries result,
                 Pause pause) const override {
+        const auto rows = cells(field_, R);
         const auto pivot = [&](std::size_t i) { return std::size_t(pivots[i]); };
-        clear_columns(X, 0, {cells(field_, R), R.rows, R.columns}, pivot, result, pause);
+        clear_columns(X, 0, {rows.data(), R.rows, R.columns}, pivot, result, pause);
     }
 
     // x_i stands behind zeros, which the columns of W, negated, are subtracted from.
     void dot(Entries X, Entries W, NewEntries result, Pause pause) const override {
         const auto rows = cells(field_, W);
-        Rows turned{Buffer<Cell>(rows.size()), W.columns, W.rows};
+        Buffer<Cell> turned(rows.size());
         for (std::size_t i = 0; i < W.rows; ++i)
             for (std::size_t j = 0; j < W.columns; ++j)
-                turned.cells[j * W.rows + i] = field_.negate(rows[i * W.columns + j]);
+                turned[j * W.rows + i] = field_.negate(rows[i * W.columns + j]);
         const auto pivot = [&](std::size_t i) { return W.rows + i; };
-        clear_columns(X, W.rows, turned, pivot, result, pause);
+        clear_columns(X, W.rows, {turned.data(), W.columns, W.rows}, pivot, result, pause);
     }
 
     // The common basis of two chains: every y, by falling count, is written in the chain of X,
@@ -208,23 +204,23 @@ class FieldOf final : public Field {
     // Writes rows x_i, which begin in column `first` after zeros, minus multiples of other rows, by
     // their elements in the columns pivot(0), pivot(1), ...
     template <class Pivot>
-    void clear_columns(Entries X, std::size_t first, const Rows &rows, const Pivot &pivot,
+    void clear_columns(Entries X, std::size_t first, Matrix<const Cell> rows, const Pivot &pivot,
                        NewEntries result, Pause pause) const {
         Pacer pacer(pause);
-        const auto row = [&](std::size_t i) { return rows.cells.data() + i * rows.width; };
-        Buffer<std::uint32_t> columns(rows.width);
-        for (std::size_t j = 0; j < rows.width; ++j) columns[j] = std::uint32_t(j);
-        Panel<A> panel(field_, first + X.columns, rows.n, pacer);
-        Buffer<Cell> left(rows.width);
+        const std::size_t width = rows.columns;
+        Buffer<std::uint32_t> columns(width);
+        for (std::size_t j = 0; j < width; ++j) columns[j] = std::uint32_t(j);
+        Panel<A> panel(field_, first + X.columns, rows.rows, pacer);
+        Buffer<Cell> left(width);
         for_portions(field_, X, [&](const auto *cells, std::size_t begin, std::size_t n) {
             for (std::size_t r = 0; r < n; r += A::kLanes) {
                 const std::size_t some = smaller(n - r, A::kLanes);
                 panel.fill(cells + r * X.columns, some, first);
-                for (std::size_t i = 0; i < rows.n; ++i) panel.take_factor(i, pivot(i));
-                panel.subtract(0, rows.n, columns.data(), rows.width, row);
+                for (std::size_t i = 0; i < rows.rows; ++i) panel.take_factor(i, pivot(i));
+                panel.subtract(0, rows, columns.data(), width);
                 for (std::size_t b = 0; b < some; ++b) {
-                    panel.read(b, columns.data(), rows.width, left.data());
-                    write(result, begin + r + b, left.data(), rows.width);
+                    panel.read(b, columns.data(), width, left.data());
+                    write(result, begin + r + b, left.data(), width);
                 }
             }
         });

@@ -59,19 +59,13 @@ class Panel {
         field_.values(gathered, n, elements);
     }
 
-    // Subtract in these columns the products of factors first, first + 1, ... with rows(first), ...
-    template <class Rows>
-    void subtract(std::size_t first, std::size_t end, const std::uint32_t *columns,
-                  std::size_t n_columns, const Rows &rows) {
-        const Cell *group[kMostGroup];
-        while (first < end) {
-            const std::size_t n = smaller(end - first, field_.group());
-            for (std::size_t k = 0; k < n; ++k) {
-                group[k] = rows(first + k);
-                prepare(first + k, k);
-            }
-            subtract_group(first, group, n, 0, columns, n_columns);
-            first += n;
+    // Subtract in these columns the products of factors first, first + 1, ... with rows.
+    void subtract(std::size_t first, Matrix<const Cell> rows, const std::uint32_t *columns,
+                  std::size_t n_columns) {
+        for (std::size_t i = 0, n; i < rows.rows; i += n) {
+            n = smaller(rows.rows - i, field_.group());
+            for (std::size_t k = 0; k < n; ++k) prepare(first + i + k, k);
+            subtract_group(first + i, rows.part(i, n), 0, columns, n_columns);
         }
     }
 
@@ -79,16 +73,14 @@ class Panel {
     // the coordinates.
     void clear(const Chain<A> &chain, std::size_t stop) {
         const std::uint32_t *pivots = chain.pivots();
-        const Cell *group[kMostGroup];
         for (std::size_t i = 0, n; i < stop; i += n) {
             n = smaller(stop - i, field_.group());
             for (std::size_t k = 0; k < n; ++k) {
-                group[k] = chain.row(i + k);
                 take_factor(i + k, pivots[i + k]);
                 prepare(i + k, k);
-                subtract_group(i + k, group + k, 1, k, pivots + i + k + 1, n - k - 1);
+                subtract_group(i + k, chain.rows(i + k, 1), k, pivots + i + k + 1, n - k - 1);
             }
-            subtract_group(i, group, n, 0, pivots + i + n, chain.dim - i - n);
+            subtract_group(i, chain.rows(i, n), 0, pivots + i + n, chain.dim - i - n);
         }
     }
 
@@ -97,8 +89,7 @@ class Panel {
     void clear_some(const Chain<A> &chain, std::size_t i, const Lane *wanted, std::size_t slot) {
         take_factor(slot, chain.pivots()[i]);
         keep(factor(slot), wanted);
-        const auto row = [&](std::size_t) { return chain.row(i); };
-        subtract(slot, slot + 1, chain.pivots() + i, chain.dim - i, row);
+        subtract(slot, chain.rows(i, 1), chain.pivots() + i, chain.dim - i);
     }
 
     // The class of each row, by its count: -1 for zero rows. The panel was cleared up to `stop`;
@@ -136,24 +127,21 @@ class Panel {
         }
         for (std::size_t i = lowest, n; i < stop; i += n) {
             n = smaller(stop - i, field_.group());
-            subtract(i, i + n, pivots + i, chain.dim - i,
-                     [&](std::size_t k) { return chain.row(k); });
+            subtract(i, chain.rows(i, n), pivots + i, chain.dim - i);
         }
     }
 
   private:
-    static constexpr std::size_t kMostGroup = 4;
-
     void prepare(std::size_t i, std::size_t k) {
         field_.prepare(factor(i), multiples_.data() + k * field_.multiples());
     }
 
     // With factors i, i + 1, ..., whose multiples stand from k on.
-    void subtract_group(std::size_t i, const Cell *const *rows, std::size_t n, std::size_t k,
+    void subtract_group(std::size_t i, Matrix<const Cell> rows, std::size_t k,
                         const std::uint32_t *columns, std::size_t n_columns) {
         if (n_columns == 0) return;
-        pacer_.did(n * n_columns * kLanes * sizeof(Lane) / 8);
-        field_.subtract_rows(blocks_.data(), columns, n_columns, rows, n, factor(i),
+        pacer_.did(rows.rows * n_columns * kLanes * sizeof(Lane) / 8);
+        field_.subtract_rows(blocks_.data(), columns, n_columns, rows, factor(i),
                              multiples_.data() + k * field_.multiples());
     }
 

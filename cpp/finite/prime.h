@@ -7,8 +7,6 @@
 // 2 bound <= 2^bits make sure that it does. Only elements that are read are reduced modulo p.
 #pragma once
 
-#include <stdexcept>
-
 #include "simd.h"
 
 namespace flagstone::FLAGSTONE_VERSION {
@@ -32,9 +30,7 @@ class Prime {
         : p_(p),
           bound_(greatest_bound(p)),
           reciprocal_(kWide ? 0 : (std::uint64_t{1} << kBits % 64) / p),
-          inverse_(1.0 / p) {
-        if (!fits(p)) throw std::invalid_argument("the prime is too large for the lanes");
-    }
+          inverse_(1.0 / p) {}
 
     std::uint64_t order() const { return p_; }
 
@@ -101,14 +97,14 @@ class Prime {
     std::size_t multiples() const { return 0; }
     void prepare(const Lane *, Lane *) const {}
 
-    // Subtract from each given column of a panel the products of n <= kGroup rows' elements there
-    // with the n blocks of factors.
+    // Subtract from each given column of a panel the products of up to kGroup rows' elements there
+    // with as many blocks of factors.
     void subtract_rows(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                       const Cell *const *rows, std::size_t n, const Lane *factors,
-                       const Lane *) const {
-        if (n == kGroup) return subtract_all<kGroup>(panel, columns, n_columns, rows, factors);
-        for (std::size_t k = 0; k < n; ++k)
-            subtract_all<1>(panel, columns, n_columns, rows + k, factors + k * kLanes);
+                       Matrix<const Cell> rows, const Lane *factors, const Lane *) const {
+        if (rows.rows == kGroup)
+            return subtract_all<kGroup>(panel, columns, n_columns, rows, factors);
+        for (std::size_t k = 0; k < rows.rows; ++k)
+            subtract_all<1>(panel, columns, n_columns, rows.part(k, 1), factors + k * kLanes);
     }
 
   private:
@@ -120,7 +116,7 @@ class Prime {
 
     template <std::size_t n>
     void subtract_all(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                      const Cell *const *rows, const Lane *factors) const {
+                      Matrix<const Cell> rows, const Lane *factors) const {
         using Vector = Lanes<Lane, kLanes * sizeof(Lane)>;
         constexpr std::size_t width = sizeof(Vector) / sizeof(Lane);
         const Vector bound = Vector{} + bound_;

@@ -48,8 +48,10 @@ class Tables {
     // Elements to lanes, and lanes to elements.
 
     void lift(const Cell *elements, std::size_t n, Lane *w) const {
-        const auto lane = lane_of();
-        for (std::size_t i = 0; i < n; ++i) w[i] = lane(elements[i]);
+        const Lane *powers = powers_.data();
+        const std::uint32_t *log = log_.data();
+        for (std::size_t i = 0; i < n; ++i)
+            w[i] = kBinary ? Lane(elements[i]) : powers[log[elements[i]]];
     }
 
     void values(Lane *w, std::size_t n, Cell *elements) const {
@@ -82,10 +84,9 @@ class Tables {
     // w -= c x. Not inlined: its loop needs all registers.
     [[gnu::noinline]] void subtract(Lane *w, Cell c, const Cell *x, std::size_t n) const {
         const Lowering lowered = lowering(4 * p_);
-        const Cell *multiples = exp_.data() + log_[negate(c)];
+        const Lane *multiples = powers_.data() + log_[negate(c)];
         const std::uint32_t *log = log_.data();
-        const auto lane = lane_of();
-        for (std::size_t i = 0; i < n; ++i) w[i] = lowered(sum(w[i], lane(multiples[log[x[i]]])));
+        for (std::size_t i = 0; i < n; ++i) w[i] = lowered(sum(w[i], multiples[log[x[i]]]));
     }
 
     Cell negate(Cell a) const { return kBinary ? a : exp_[log_[a] + (q_ - 1) / 2]; }
@@ -122,19 +123,19 @@ class Tables {
         }
     }
 
-    // Subtract from each given column of a panel the products of n <= group() rows' elements there
-    // with n blocks of factors, whose multiples are given.
+    // Subtract from each given column of a panel the products of up to group() rows' elements there
+    // with as many blocks of factors, whose multiples are given.
     void subtract_rows(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                       const Cell *const *rows, std::size_t n, const Lane *,
-                       const Lane *multiples) const {
-        const bool all = n == group();
+                       Matrix<const Cell> rows, const Lane *, const Lane *multiples) const {
+        const bool all = rows.rows == group();
         const auto add =
             groups_ == 1   ? (all ? &Tables::add_multiples<1, 4> : &Tables::add_multiples<1, 1>)
             : groups_ == 2 ? (all ? &Tables::add_multiples<2, 2> : &Tables::add_multiples<2, 1>)
             : groups_ == 3 ? &Tables::add_multiples<3, 1>
                            : &Tables::add_multiples<4, 1>;
-        for (std::size_t k = 0; k < n; k += all ? n : 1)
-            (this->*add)(panel, columns, n_columns, rows + k, multiples + k * this->multiples());
+        for (std::size_t k = 0, n = all ? group() : 1; k < rows.rows; k += n)
+            (this->*add)(panel, columns, n_columns, rows.part(k, n),
+                         multiples + k * this->multiples());
     }
 
   private:
@@ -143,7 +144,7 @@ class Tables {
 
     template <std::size_t groups, std::size_t n>
     void add_multiples(Lane *panel, const std::uint32_t *columns, std::size_t n_columns,
-                       const Cell *const *rows, const Lane *multiples) const {
+                       Matrix<const Cell> rows, const Lane *multiples) const {
         const Lowering lowered = lowering(4 * p_);
         const std::uint64_t *parts_of = parts_.data();
         const std::size_t of_row = this->multiples();
@@ -161,10 +162,6 @@ class Tables {
                 store(block + b, lowered(w));
             }
         }
-    }
-
-    auto lane_of() const {
-        return [lanes = lanes_.data()](Cell a) { return kBinary ? Lane(a) : lanes[a]; };
     }
 
     template <class V>
@@ -223,17 +220,19 @@ class Tables {
     }
 
     void find_digits() {
-        lanes_ = Buffer<Lane>(q_);
+        powers_ = Buffer<Lane>(4 * q_);
         parts_ = Buffer<std::uint64_t>(q_);
         for (std::uint32_t a = 0; a < q_; ++a) {
             std::uint32_t rest = a, first = 0;
+            Lane &lane = powers_[log_[a]];
             for (unsigned t = 0; t < k_; ++t, rest /= p_)
-                lanes_[a] = Lane(lanes_[a] | Lane(rest % p_) << t * width_);
+                lane = Lane(lane | Lane(rest % p_) << t * width_);
+            if (a > 0) powers_[log_[a] + q_ - 1] = lane;
             rest = a;
             for (unsigned g = 0; g < groups_; rest /= values_[g], first += values_[g], ++g)
                 parts_[a] |= std::uint64_t(kLanes * (first + rest % values_[g])) << 16 * g;
         }
-        wraps_[0] = lanes_[exp_[k_]];
+        wraps_[0] = powers_[k_];
         for (unsigned j = 1; (p_ - 1) >> j > 0; ++j)
             wraps_[j] = lowering(p_)(sum(wraps_[j - 1], wraps_[j - 1]));
     }
@@ -245,9 +244,9 @@ class Tables {
     std::uint32_t values_[4] = {};  // of the groups
     Lane ones_ = 0;                 // the lowest bits of all fields
     Lane wraps_[8];                 // x^k times powers of 2
-    Buffer<Lane> lanes_;            // by element
     Buffer<std::uint64_t> parts_;   // where the multiple of each group is, in 16 bits
     Buffer<Cell> exp_;              // powers of g
+    Buffer<Lane> powers_;           // the same as lanes
     Buffer<std::uint32_t> log_;
 };
 
