@@ -9,16 +9,19 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from flagstone import text
-from flagstone.algebra import Field, Flag, Staircase, Subspace
+from flagstone.algebra import Array, Field, Flag, Staircase, Subspace
 from flagstone.answers import Answer, Constraints
 from flagstone.certificates import NestedSpaces
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
-from flagstone.errors import InputError
+from flagstone.errors import BottomError, InputError
 from flagstone.guarantees import Guarantee, Window
 from flagstone.markup import card, escape, listing, table
-from flagstone.measurement import Measurement
+from flagstone.measurement import Measurement, classify_rows
+from flagstone.measurement import predict as predict_rows
 from flagstone.question import QUESTIONS, Question, SpanQuestion
 from flagstone.rules import SpanRule
 
@@ -228,6 +231,84 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
         if promises is not None and outside is not None:
             promises = replace(promises, measured=replace(promises.measured, outside=outside))
         return replace(self, rows=rows, promises=promises)
+
+    def predict(self, X: Any) -> Array:
+        """Predict the label of each row of a table in memory, through the encoders of the finding.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_columns)
+            A frame of pandas, polars or Arrow, whose columns are found by name, in any order; or
+            an array of the feature columns in their order.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels as texts if the finding names them (``"yes"``), as elements of the field
+            otherwise. For answers without a label: 1 if the row fits, 0 if not.
+
+        Raises
+        ------
+        BottomError
+            When the answer is ⊥, or a rule that is only a draw of the coins.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from flagstone import Finding
+        >>> from flagstone.answers import ParityRule
+        >>> finding = Finding.of(ParityRule([1, 1], 0, names=["door", "motion"], target="alarm"))
+        >>> table = pd.DataFrame({"motion": [True, False], "day": ["Mon", "Tue"], "door": [1, 1]})
+        >>> finding.predict(table).tolist()
+        [0, 1]
+        """
+        from flagstone.tables.memory import encoded_rows
+
+        rows, _ = encoded_rows(self.encoding.without_label(), X)
+        elements = predict_rows(self, rows)
+        if self.encoding.labels is None:
+            return elements
+        return np.array(self.encoding.decoded(elements), dtype=str)
+
+    def check(self, X: Any, y: Any = None) -> Array:
+        """Say for each row of a table in memory whether it fits, through the encoders.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_columns)
+            As for :meth:`predict`.
+        y : array-like, optional
+            The labels, if the answer is about a label that is not a column of X.
+
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+            False for rows that break the answer, as ``flagstone check`` counts them.
+
+        Raises
+        ------
+        BottomError
+            When the answer is ⊥.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from flagstone import Finding
+        >>> from flagstone.answers import Constraints
+        >>> finding = Finding.of(Constraints([[1, 1, -1]], [0], "QQ", ["net", "vat", "gross"]))
+        >>> table = pd.DataFrame({"net": [100, 200], "vat": [19, 38], "gross": [119, 237]})
+        >>> table[~finding.check(table)]
+           net  vat  gross
+        1  200   38    237
+        """
+        from flagstone.tables.memory import encoded_rows
+
+        if self.answer.is_bottom:
+            raise BottomError("the answer is ⊥: there is nothing that rows could break")
+        asked = self.encoding if self.question.labelled else self.encoding.without_label()
+        rows, labels = encoded_rows(asked, X, y)
+        wrong = classify_rows(self, rows, labels).wrong
+        return np.ones(len(rows), dtype=bool) if wrong is None else np.asarray(~wrong)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write a file that :func:`flagstone.load` reads; it may replace another finding.

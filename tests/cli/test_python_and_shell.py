@@ -176,3 +176,24 @@ def test_a_plan_takes_the_same_words_and_gives_the_same_numbers(run):
     found = json.loads(run("plan", *words, "--contamination", "0.001", "--json").out)
     expected = flagstone.plan(**asked, contamination=0.001).to_dict()
     assert {key: found[key] for key in expected} == json.loads(json.dumps(expected))
+
+
+def test_a_finding_of_the_shell_reads_the_same_table_in_python(run):
+    """Columns of true and false are texts in CSV, and truth values in a frame."""
+    random = np.random.RandomState(1)
+    table = pd.DataFrame(random.randint(0, 2, size=(1500, 4)) > 0, columns=list("abcd"))
+    table["host"] = random.choice(["x", "y", "z"], 1500)
+    alarm = table.a ^ table.c ^ (table.host == "y") ^ (random.random_sample(1500) < 0.01)
+    table["alarm"] = np.where(alarm, "yes", "no")
+    table.to_csv("log.csv", index=False)
+    asked = ["-l", "alarm", "-e", "auto", "--contamination", "0.02", "--seed", "1"]
+    assert run("learn", "log.csv", *asked, "-o", "rule.json").code == 0
+    finding, read = load("rule.json"), pd.read_csv("log.csv")
+    assert read.a.dtype == bool
+    assert (~finding.check(read)).sum() == finding.rows.misfits
+    table.to_parquet("log.parquet")
+    for file in ("log.csv", "log.parquet"):
+        said = run("predict", "rule.json", file).out.splitlines()[1:]
+        assert finding.predict(read).tolist() == [line.split(",")[1] for line in said]
+    with pytest.raises(flagstone.InputError, match=r"finding\.predict\(X\)"):
+        flagstone.ParityClassifier().adopt(finding).predict(read.drop(columns="alarm"))

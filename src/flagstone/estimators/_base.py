@@ -193,8 +193,21 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return "_summary" in vars(self)
 
     def _rows(self, X: Any, *, reset: bool = False) -> Rows:
-        rows = table_rows(self, X, as_field(self.field), reset=reset)
+        try:
+            rows = table_rows(self, X, as_field(self.field), reset=reset)
+        except ValueError as error:
+            raise self._hint_at_encoders(error) from None
         return rows if self._degree == 1 else self._monomials.expand(rows)
+
+    def _hint_at_encoders(self, error: ValueError) -> ValueError:
+        """Say what takes the columns of the table, where an adopted finding encodes them itself."""
+        finding = self._finding if self._adopted else None
+        if finding is None or all(encoder.is_plain for encoder in finding.encoding.encoders):
+            return error
+        return InputError(
+            f"{error}\nAn estimator takes encoded columns; finding.predict(X) and "
+            "finding.check(X) encode the columns of the table first"
+        )
 
     @property
     def _degree(self) -> int:

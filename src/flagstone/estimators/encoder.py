@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Number
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
@@ -14,13 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flagstone.algebra.fields import Array, Field, as_field
-from flagstone.checks import shown
 from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, Mod
-from flagstone.errors import EntryTypeError, InputError, Parameter
+from flagstone.errors import InputError, Parameter
 from flagstone.estimators.atomic import all_or_nothing
 from flagstone.estimators.contracts import check_parameters, one_of
-from flagstone.estimators.input_rows import feature_names, named_columns, plain_table
-from flagstone.exact import exact_array, exact_column, exact_floor, exact_integers, missing_entries
+from flagstone.estimators.input_rows import feature_names, named_columns
+from flagstone.exact import exact_column, exact_floor, exact_integers, missing_entries
+from flagstone.tables.memory import are_numbers, plain_table, typed_column
 from flagstone.tables.proposals import MissingEntry, Proposal, propose_columns, warn_of
 
 _CONTRACTS = {
@@ -28,9 +25,6 @@ _CONTRACTS = {
     "handle_unknown": one_of("error", "ignore"),
     "missing": one_of("refuse", "level"),
 }
-
-#: What a column may hold.
-_ENTRIES = (str, bool, np.bool_, Number, Decimal)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,7 +171,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _accept(self, proposal: Proposal, values: Array, field: Field) -> ColumnEncoder | None:
         name = proposal.column
-        if self.out_of_field == "reduce" and _are_numbers(values) and field.order is not None:
+        if self.out_of_field == "reduce" and are_numbers(values) and field.order is not None:
             return Mod(name)
         if proposal.encoder is None and len(set(values.tolist())) == 1:
             self.left_out_[name] = proposal.reason
@@ -185,7 +179,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoder = proposal.encoder
         if encoder is not None and encoder.loses_nothing:
             return encoder
-        below = _are_numbers(values) and min(values.tolist()) < 0
+        below = are_numbers(values) and min(values.tolist()) < 0
         problem = f"{'Negative values in data: ' * below}column {name!r} holds {proposal.reason}"
         if encoder is None:
             remedy = f"FieldEncoder(encoders={{{name!r}: ...}})"
@@ -226,7 +220,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             array = validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False)
             arrays = [exact_column(array[:, j]) for j in range(array.shape[1])]
         named = zip(feature_names(self), arrays, strict=True)
-        return {name: _typed(values, name) for name, values in named}
+        return {name: typed_column(values, name) for name, values in named}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -238,65 +232,9 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _are_numbers(values: Array) -> bool:
-    if values.dtype != object:
-        return values.dtype.kind in "uif"
-    return all(exact_floor(v) is not None and not isinstance(v, bool) for v in values.tolist())
-
-
 def _floored(values: Array) -> Array:
     if values.dtype.kind == "f":
         return np.floor(values)
-    if values.dtype != object or not _are_numbers(values):
+    if values.dtype != object or not are_numbers(values):
         return values
     return exact_integers([int(exact_floor(v) or 0) for v in values.tolist()])
-
-
-def _typed(values: Array, name: str) -> Array:
-    """Return a column of objects that are all booleans or all numbers as such."""
-    gaps = missing_entries(values)
-    _check_entries(values, gaps, name)
-    if not gaps.any():
-        return _as_numbers(values)
-    out = np.full(len(values), None, dtype=object)
-    out[~gaps] = _as_numbers(values[~gaps])
-    return out
-
-
-def _check_entries(values: Array, gaps: Array, name: str) -> None:
-    """Refuse entries, gaps aside, that are no text, no truth value and no finite number."""
-    if values.dtype.kind in "USbiu":
-        return
-    cells = values.tolist()
-    if values.dtype.kind == "f":
-        infinite = np.isinf(values)
-    else:
-        others = np.array([not isinstance(cell, _ENTRIES) for cell in cells]) & ~gaps
-        if others.any():
-            row = int(np.argmax(others))
-            raise EntryTypeError(
-                f"X: row {row}, column {name!r} is {shown(cells[row])}, of type "
-                f"{type(cells[row]).__name__}; a column must hold numbers, text, or true and "
-                "false: turn it into one of these first"
-            )
-        infinite = np.array(
-            [isinstance(cell, (float, np.floating)) and math.isinf(cell) for cell in cells]
-        )
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        raise InputError(
-            f"X: row {row}, column {name!r} is {cells[row]}; correct it, or drop the row"
-        )
-
-
-def _as_numbers(values: Array) -> Array:
-    if values.dtype.kind in "US":
-        return values.astype(object)
-    if values.dtype.kind in "biuf":
-        return values
-    kinds = {type(v) for v in values.tolist()}
-    if not kinds & {bool, np.bool_, str}:  # decimals and fractions, too, are what they are
-        whole = [floor for value in values.tolist() if (floor := exact_floor(value)) is not None]
-        if whole == values.tolist():
-            return exact_integers(whole)
-    return exact_array(values.tolist()) if kinds <= {bool} or kinds <= {int, float} else values

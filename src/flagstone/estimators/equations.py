@@ -10,9 +10,9 @@ from flagstone.coins import Coins
 from flagstone.errors import BottomError, Parameter
 from flagstone.estimators._base import SpanEstimator
 from flagstone.estimators.contracts import documented
-from flagstone.estimators.input_rows import decimal_fractions
 from flagstone.estimators.labels import label_vector
 from flagstone.question import EquationsQuestion
+from flagstone.tables.memory import decimal_fractions
 
 
 @documented

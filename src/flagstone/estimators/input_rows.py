@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -12,11 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from flagstone.algebra.bitrows import BitRows
-from flagstone.algebra.fields import Array, Field, Rows, as_table
+from flagstone.algebra.fields import Array, Field, Rows
 from flagstone.algebra.lift import chunks
-from flagstone.checks import checked_weights, shown
-from flagstone.errors import EntryTypeError, InputError, InputWarning
-from flagstone.exact import exact_array, exact_rational
+from flagstone.checks import checked_weights
+from flagstone.errors import EntryTypeError, InputError
+from flagstone.exact import exact_array
+from flagstone.tables.memory import decimal_fractions, plain_table, refuse_masked
 
 #: How a data frame of each library is cut to its columns of numbers.
 _NUMBERS_ONLY = {
@@ -59,67 +59,6 @@ def table_rows(
         raise _placed(error, estimator, offset, X) from None
 
 
-def decimal_fractions(table: Array, name: str) -> Array:
-    """Return numbers with binary floats as fractions, by their shortest decimal form, and say so.
-
-    NaN, infinities and whole numbers stay as they are.
-    """
-    if table.dtype.kind not in "fO":
-        return table
-    cells = table.ravel() if table.dtype.kind == "f" else table.ravel().tolist()
-    out = np.array(list(cells), dtype=object)
-    example = None
-    for i, value in enumerate(cells):
-        if isinstance(value, (float, np.floating)) and np.isfinite(value) and value % 1:
-            out[i] = exact_rational(str(value))
-            example = example or value
-    if example is not None:
-        warnings.warn(
-            InputWarning(
-                f"{name}: binary floats are read by their shortest decimal form, such as "
-                f"{example!s}; numbers of the types Fraction and Decimal are exact"
-            ),
-            stacklevel=2,
-        )
-    return table if example is None else out.reshape(table.shape)
-
-
-def plain_table(X: Any) -> Any:
-    """Return a table of rows, or raise an error that says what is wrong.
-
-    What scikit-learn would refuse in words that lead nowhere, or take silently (masked entries),
-    is refused here.
-    """
-    if X is None or isinstance(X, (str, dict)):
-        hint = "; pass pandas.DataFrame(X)" if isinstance(X, dict) else ""
-        hint = "; pass pandas.read_csv(X), say" if isinstance(X, str) else hint
-        raise InputError(f"X must be a table of rows, got {shown(X)}{hint}")
-    refuse_masked(X, "X")
-    if isinstance(X, np.ndarray):
-        return X
-    if isinstance(X, (list, tuple)) and len(X) and hasattr(X[0], "__len__"):
-        return as_table(X, dim=None, name="X")
-    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        X = pa.Table.from_batches([X])
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        raise InputError(
-            "X has two columns of the same name; rename one of them, or pass X.to_numpy()"
-        ) from None
-    if isinstance(frame, nw.LazyFrame) and not hasattr(X, "__array__"):
-        raise InputError(
-            f"X is a {type(X).__name__}, whose rows are not there yet; pass X.collect()"
-        )
-    if not isinstance(frame, nw.DataFrame):
-        return X
-    if not frame.columns:  # as an array it would have no rows either
-        raise InputError("X is a table without columns: there is nothing to fit")
-    return frame.to_native()
-
-
 def named_columns(table: Any) -> Any | None:
     """Return an object whose column names every scikit-learn reads; None without a frame.
 
@@ -135,14 +74,6 @@ def named_columns(table: Any) -> Any | None:
     import pyarrow as pa
 
     return pa.table([pa.nulls(0)] * frame.shape[1], names=list(frame.columns))
-
-
-def refuse_masked(values: Any, name: str) -> None:
-    """Name the first masked entry: conversion to a plain array would bring it back."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
-        where = ", ".join(f"{w} {i}" for w, i in zip(("row", "column"), place, strict=False))
-        raise InputError(f"{name}: {where} is missing (masked); fill it in or drop the row first")
 
 
 def checked_counts(sample_weight: Any, n_rows: int) -> Array | None:

@@ -10,8 +10,8 @@ from sklearn.utils.validation import column_or_1d
 
 from flagstone.algebra.fields import Array
 from flagstone.errors import InputError, Parameter
-from flagstone.estimators.input_rows import refuse_masked
 from flagstone.exact import exact_array, exact_integers, missing_entries
+from flagstone.tables.memory import refuse_masked
 
 _SHOWN = 5
 
