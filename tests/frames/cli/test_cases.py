@@ -94,6 +94,27 @@ def test_routines_of_rtl_433_have_no_constants_for_cases(run, place, additive):
     assert "no routine for this one; use --as c" in done.out
 
 
+def test_a_data_id_that_is_not_in_the_frame_is_said_to_belong_to_a_crc(run, place):
+    """As in AUTOSAR profile 2: the counter says which data id the CRC ends with."""
+    rng = np.random.default_rng(7)
+    known = next(one for one in CATALOGUE if one.name == "CRC-8/AUTOSAR")
+    ids = rng.integers(0, 256, 16).tolist()
+    data = rng.integers(0, 256, (600, 7))
+    checks = [oracle.crc([*row, ids[row[0] & 15]], known) for row in data.tolist()]
+    X = np.unpackbits(np.column_stack([checks, data]).astype(np.uint8), axis=1)
+    done = run("frames", write(place, "p2.hex", X), *SEED, "--case", "b1.3..b1.0")
+    said = "digest      CRC-8 with polynomial 0x2f and 1 byte that is not in the frame, in byte 0\n"
+    assert said in done.out
+    assert "over bytes 1..7, then 1 byte 0, in the place of those not in the frame; the" in done.out
+    table = dict(json.loads(run("frames", "p2.hex", *SEED, "--case", "b1.3..b1.0", "--json").out))
+    (digest,) = table["digest"]
+    for counter, constant in digest["parameters"]["case"]["table"].items():
+        row = [int(counter, 16), 0, 0, 0, 0, 0, 0]
+        plain = known._replace(init=0, xorout=0)
+        right = oracle.crc([*row, ids[row[0]]], known)
+        assert oracle.crc([*row, 0], plain) ^ int(constant, 16) == right
+
+
 def test_cases_are_bounded(run, place):
     write(place, "f.hex", np.zeros((4, 48), dtype=np.uint8))
     done = run("frames", "f.hex", "--case", "b0..b2")

@@ -8,7 +8,7 @@ polynomial, hence init: :func:`joined`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from flagstone.frames.digests.polynomials import (
 )
 from flagstone.frames.digests.registers import ByteLayout, Register
 from flagstone.frames.digests.rules import Solved
+from flagstone.wording import counted
 
 #: A narrower check needs neither init nor xorout by chance, with some bytes left out.
 _TELLING = 8
@@ -45,10 +46,12 @@ _TELLING = 8
 _SHARE, _FEWEST = 0.6, 2
 #: Where the lengths leave more bits of init open than this, it is not told.
 _EXCESS = 8
+#: The most bytes after the data that are not in the frame.
+_MOST_APPENDED = 2
 _REFLECTED = {"as written": False, "lowest bit of each byte first": True}
 
 
-def crc_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) -> Digest | None:
+def crc_of(frame: Frame, columns: tuple[int, ...], found: Sequence[Register]) -> Digest | None:
     """Name the CRC among registers that fit, a catalogued one first; None where none is a CRC."""
     candidates: list[tuple[tuple[bool | int, ...], Digest]] = []
     for register in found:
@@ -65,18 +68,44 @@ def crc_of(frame: Frame, columns: tuple[int, ...], found: Iterable[Register]) ->
                     len(candidates),
                 )
                 candidates.append((rank_of, digest))
-    return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+    if candidates:
+        return min(candidates, key=lambda pair: pair[0])[1]
+    return _longer(frame, columns, found) if frame.by_case else None
 
 
-def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Digest:
+def _longer(frame: Frame, columns: tuple[int, ...], found: Sequence[Register]) -> Digest | None:
+    """Name a CRC of a known polynomial whose data end with bytes that are not in the frame.
+
+    AUTOSAR appends a data id that depends on the counter. Without cases, an LFSR digest is meant,
+    whose key may be the same by chance.
+    """
+    known = {k.poly for k in CATALOGUE if k.width == len(columns)}
+    for n_bytes in range(1, _MOST_APPENDED + 1):
+        for register in found:
+            for seen in (register, register.mirrored()):
+                w, layout = seen.layout.width, seen.layout
+                if (
+                    seen.key == power(w + 8 * n_bytes, seen.poly)
+                    and seen.poly ^ 1 << w in known
+                    and _REFLECTED.get(layout.order) == seen.backwards
+                    and not (-1 in layout.data or layout.filled or layout.swapped)
+                ):
+                    return _described(frame, columns, seen, n_bytes)
+    return None
+
+
+def _described(
+    frame: Frame, columns: tuple[int, ...], register: Register, appended: int = 0
+) -> Digest:
+    """Return a CRC, whose data may go on with some bytes: these are taken to be zeros."""
     layout, w = register.layout, register.layout.width
     low = register.poly ^ 1 << w
-    bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data]
+    bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data] + [0] * 8 * appended
     word = number(int(frame.point[i]) for i in layout.word)
-    skipped, known = _catalogued(frame, register, bits, word)
+    skipped, known = (0, []) if appended else _catalogued(frame, register, bits, word)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
     plain = (s for s in _skipped(frame, layout) if word == run(bits[s:], register.poly, 0, w))
-    bare = 0 if known or w < _TELLING else next(plain, 0)
+    bare = 0 if known or appended or w < _TELLING else next(plain, 0)
     data, moved = layout.covered(bare), layout.moved
     effect = word ^ run(bits[bare:], register.poly, 0, w)
     init = modulo(times(power(bare - len(bits), register.poly), effect), register.poly)
@@ -95,7 +124,9 @@ def _described(frame: Frame, columns: tuple[int, ...], register: Register) -> Di
         "xorout_if_init_is_0": hex_text(reflected(effect, w, register.backwards), w),
         "note": "frames of one length show init and xorout only together",
     }
-    if known:
+    if appended:
+        parameters["bytes_not_in_frame"] = appended
+    elif known:
         covered = names_of(frame.names, layout.covered(skipped))
         parameters["catalogued"] = [_entry(one, covered) for one in known]
     elif w % 8 == 0:
@@ -118,7 +149,10 @@ def also_called(name: str) -> str:
 def crc_name(given: Mapping[str, Any]) -> str:
     """Return what the catalogue calls a CRC, or its polynomial."""
     names = dict.fromkeys(entry["name"] for entry in given.get("catalogued", ()))
-    return " or ".join(names) or f"CRC-{given['width']} with polynomial {given['poly']}"
+    plain = f"CRC-{given['width']} with polynomial {given['poly']}"
+    if n := given.get("bytes_not_in_frame"):
+        plain += f" and {counted(n, 'byte')} that {'is' if n == 1 else 'are'} not in the frame"
+    return " or ".join(names) or plain
 
 
 def crc_formula(names: Sequence[str], given: Mapping[str, Any]) -> str:
@@ -142,6 +176,8 @@ def crc_formula(names: Sequence[str], given: Mapping[str, Any]) -> str:
     if given["nibbles_swapped"]:
         parts.append("nibbles of the check swapped")
     parts.append(f"over {span_text(names, columns_of(names, known['data']))}")
+    if n := given.get("bytes_not_in_frame"):
+        parts.append(f"then {counted(n, 'byte')} 0, in the place of those not in the frame")
     if given["check_counts_as_zeros"]:
         parts.append("the check itself as zeros")
     formula = ", ".join(parts)

@@ -55,6 +55,8 @@ class Frame:
     point : array of shape (d,)
         One row that obeys.
     names : tuple of str
+    by_case : bool
+        Whether the constants of digests depend on some bits (``--case``).
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Frame:
     directions: Array
     point: Array
     names: tuple[str, ...]
+    by_case: bool = False
 
     @classmethod
     def of(cls, constraints: Constraints) -> Frame:
@@ -140,14 +143,15 @@ class Frame:
         """Return some columns alone."""
         chosen = list(columns)
         directions = Subspace.span(self.directions[:, chosen]).basis
-        return Frame(directions, self.point[chosen], tuple(self.names[i] for i in chosen))
+        names = tuple(self.names[i] for i in chosen)
+        return Frame(directions, self.point[chosen], names, self.by_case)
 
     def without(self, columns: Sequence[int]) -> Frame:
         """Return the frame with zeros in some columns, so that they explain nothing."""
         directions, point = self.directions.copy(), self.point.copy()
         directions[:, list(columns)] = 0
         point[list(columns)] = 0
-        return Frame(Subspace.span(directions).basis, point, self.names)
+        return Frame(Subspace.span(directions).basis, point, self.names, self.by_case)
 
     @cached_property
     def own(self) -> tuple[int, ...]:

@@ -181,7 +181,8 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Digest | None:
                 first = named
             elif best.kind == "crc" and named.columns == first.columns:
                 return named
-            if best.kind != "lfsr":  # which may be a CRC that covers constant bytes at the end, too
+            # which may be a CRC that covers constant bytes at the end, too
+            if best.kind != "lfsr" and "bytes_not_in_frame" not in best.parameters:
                 break
         if first is not None:
             return first

@@ -338,7 +338,7 @@ def flag_levels(
             if affine.is_empty:
                 continue
             space, point = affine.direction, affine.point
-        found.append((level.first, Frame(space.basis, point, tuple(names))))
+        found.append((level.first, Frame(space.basis, point, tuple(names), bool(cases))))
     return found
 
 
