@@ -102,7 +102,13 @@ def read_document(path: str | Path) -> tuple[str, dict[str, Any]]:
 
 _LOOK = 4096
 #: What the details of a summary must be, where they are there.
-_DETAILS = {"sources": list, "skipped": int, "reading": dict, "seed": str | None}
+_DETAILS = {
+    "sources": list,
+    "skipped": int,
+    "reading": dict,
+    "seed": str | None,
+    "conditions": list,
+}
 
 
 @dataclass(frozen=True)
@@ -150,8 +156,8 @@ def _checked_details(details: Any) -> dict[str, Any]:
     if not isinstance(details, dict):
         raise ValueError("its details are no JSON object")
     check_fields({key: details[key] for key in _DETAILS if key in details}, {}, _DETAILS)
-    sources = details.get("sources", [])
-    if details.get("skipped", 0) < 0 or not all(isinstance(name, str) for name in sources):
+    texts = [*details.get("sources", []), *details.get("conditions", [])]
+    if details.get("skipped", 0) < 0 or not all(isinstance(text, str) for text in texts):
         raise ValueError("its sources are no names, or it skipped fewer rows than none")
     return details
 

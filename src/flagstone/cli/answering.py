@@ -131,7 +131,6 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
         "reading": reading_of(options) | dict(protocol.reading if protocol else {}),
         "summary": "flag",
     }
-    conditions = _conditions(options)
     if source.saved is not None:
         return _from_flag(source, question, rule, options, facts), None
     fresh, counted_by = options.seed is None, None
@@ -155,6 +154,9 @@ def find(question: Question, options: AnswerOptions) -> tuple[Finding, Run | Non
         )
         refuse_existing_outputs(options, resumed=run.resumed)
         run.read()
+    conditions = list(source.conditions)
+    if options.deduplicate_runs:
+        conditions.append("equal rows that follow each other are one row, sent again")
     facts["command"] = rerun_command(run.seed if protocol is None else None, outputs=options)
     finding = run.ask(rule, facts, seed_is_fresh=fresh, conditions=conditions)
     if options.measure:
@@ -189,6 +191,7 @@ def _from_flag(
         rule,
         Coins(seed),
         encoding=source.encoding,
+        conditions=source.conditions,
         seed_is_fresh=given is None,
         provenance=facts,
     )
@@ -219,13 +222,3 @@ def _count_explained(counted_by: str | None) -> Iterator[None]:
         if counted_by is None or getattr(count, "name", "") != "max_rows":
             raise
         raise UsageError(f"{counted_by} ({count.value:,} rows)", *rest) from error
-
-
-def _conditions(options: AnswerOptions) -> list[str]:
-    """Return the further conditions of promises: choices that were made on the rows themselves."""
-    conditions = []
-    if any(text.endswith("auto") for text in options.encode or []):
-        conditions.append("another sample has the same encoders (the rows themselves chose these)")
-    if options.deduplicate_runs:
-        conditions.append("equal rows that follow each other are one row, sent again")
-    return conditions

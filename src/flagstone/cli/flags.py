@@ -155,6 +155,8 @@ def summarize(options: SummarizeOptions) -> int:
         "reading": reading_of(options),
         "seed": options.seed,
     }
+    if source.conditions:
+        details["conditions"] = list(source.conditions)
     found = SummaryFile(read.summary, question, source.encoding, details)
     data = pack_document("summary", found.to_dict())
     write_all({output: data}, overwrite=force, keep_equal=run.resumed)
@@ -194,6 +196,11 @@ def merge(options: MergeOptions) -> int:
         "seed": seeds.pop() if seed is None else seed,
         "skipped": sum(part.details.get("skipped", 0) for part in parts),
     }
+    conditions = dict.fromkeys(
+        text for part in parts for text in part.details.get("conditions", [])
+    )
+    if conditions:
+        details["conditions"] = list(conditions)
     found = SummaryFile(merged, parts[0].question, parts[0].encoding, details)
     save(output, found, overwrite=force)
     print_flag(found, [output], json=options.json)

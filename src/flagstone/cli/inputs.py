@@ -40,16 +40,22 @@ _FIXED = {
     "eps", "field", "floats", "header", "label", "length", "max_rows", "missing", "partition",
     "rho", "rule", "seed", "t_max", "t_min",
 }  # fmt: skip
+#: At most this many columns are named in a condition.
+_SHOWN = 5
 _OF_QUESTIONS = ("--intercept", "--no-intercept", "--choice", "--linear", "--affine")
 
 
 @dataclass(frozen=True)
 class InputSource:
-    """Rows to read (a table and its encoding), or a summary of rows read before."""
+    """Rows to read (a table and its encoding), or a summary of rows read before.
+
+    ``conditions`` of promises follow from how rows become what they are: see `_conditions`.
+    """
 
     table: Table | None
     encoding: Encoding
     saved: SummaryFile | None = None
+    conditions: tuple[str, ...] = ()
 
 
 def question_for(purpose: PurposeOptions) -> Question:
@@ -190,7 +196,7 @@ def open_source(
             raise UsageError(f"a protocol is run on rows, and {files[0]} holds none")
         _fixed_degree(options, protocol.encoding, "the protocol")
         table = open_tables(files, options, protocol.reading, once=once)
-        return InputSource(table, protocol.encoding)
+        return InputSource(table, protocol.encoding, conditions=_conditions(protocol.encoding))
     field = parsed(as_field, options.field)
     parsed(question.check, field)
     label = getattr(options, "label", None)
@@ -203,10 +209,10 @@ def open_source(
             f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
         )
     table = open_tables(files, options, once=once)
-    wanted = _encoders(options.encode)
+    wanted, columns = _encoders(options.encode), chosen_columns(options, table)
     encoding = table.encoding(
         field,
-        columns=chosen_columns(options, table),
+        columns=columns,
         label=label,
         encode=wanted,
         missing=options.missing,
@@ -219,7 +225,31 @@ def open_source(
         check_degree(question, degree)
         encoding = dataclasses.replace(encoding, degree=degree)
         _say_products(encoding, question)
-    return InputSource(table, encoding)
+    automatic = "auto" in wanted.values()
+    left_out = [name for name in table.chosen(columns, label) if name not in encoding.columns]
+    found = _conditions(encoding, automatic=automatic, left_out=left_out)
+    return InputSource(table, encoding, conditions=found)
+
+
+def _conditions(
+    encoding: Encoding, *, automatic: bool = False, left_out: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the conditions of promises: what the rows decided, and which rows are meant.
+
+    Encoders may be ``automatic``, and columns ``left_out`` by what they hold.
+    """
+    found = []
+    if automatic:
+        found.append("another sample has the same encoders (the rows themselves chose these)")
+    if left_out:
+        shown = ", ".join(left_out[:_SHOWN]) + ", …" * (len(left_out) > _SHOWN)
+        found.append(
+            f"another sample leaves out the same columns, here {shown} (the rows themselves "
+            "decided that; name the columns to read, and it is fixed)"
+        )
+    if encoding.drop_missing:
+        found.append("samples, shares and future rows are of rows without a missing value")
+    return tuple(found)
 
 
 def chosen_columns(options: ColumnOptions, table: Table) -> list[str] | None:
@@ -300,7 +330,7 @@ def _saved_source(file: str, options: ColumnOptions, question: Question) -> Inpu
     if asked is not None and (encoding.label is None or encoding.label.column != asked):
         known = "no label" if encoding.label is None else f"the label {encoding.label.column!r}"
         raise InputError(f"{file} was summarized with {known}, not with {asked!r}")
-    return InputSource(None, encoding, loaded)
+    return InputSource(None, encoding, loaded, tuple(loaded.details.get("conditions", ())))
 
 
 def _is_given(option: str) -> bool:
