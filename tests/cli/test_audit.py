@@ -320,6 +320,91 @@ def test_texts_are_no_numbers(run, numbers):
     assert run(*words, "--encode", "auto").code == 0
 
 
+COLLECT = """
+seen = []
+
+def learn(X, y):
+    seen.append((X, y))
+    return 0
+"""
+MIXED = """size,group,plan,paid
+1.5,7,basic,1
+2.5,8,plus,0
+,9,pro,1
+4.0,6,basic,0
+5.0,5,,1
+6.5,4,pro,0
+"""
+
+
+@pytest.fixture
+def mixed(place, monkeypatch):
+    """A table of numbers and one category with gaps, and a learner that keeps what it gets."""
+    head, _, rows = MIXED.partition("\n")
+    (place / "m.csv").write_text(f"{head}\n{rows}{rows}")
+    (place / "my_collector.py").write_text(COLLECT)
+    monkeypatch.setattr(sys, "path", [str(place), *sys.path])
+    yield ["audit", "m.csv", "--learner", "my_collector:learn", "--pairs", "1"]
+    sys.modules.pop("my_collector", None)
+
+
+def collected():
+    return sys.modules["my_collector"].seen[0]
+
+
+@pytest.mark.parametrize("encode", [["-e", "plan=auto"], ["-e", "auto"], ["-e", "p*=auto"],
+    ["-e", "plan=onehot:basic,plus,pro"]])  # fmt: skip
+def test_a_learner_gets_numbers_as_they_are_and_encoded_categories(run, mixed, encode):
+    done = run(*mixed, "-l", "paid", "--missing", "drop", *encode)
+    assert done.code == 0, done.err
+    X, y = collected()
+    rows = {(1.5, 7.0, 1.0, 0.0, 0.0, 1), (2.5, 8.0, 0.0, 1.0, 0.0, 0)}
+    rows |= {(4.0, 6.0, 1.0, 0.0, 0.0, 0), (6.5, 4.0, 0.0, 0.0, 1.0, 0)}
+    assert X.dtype == np.float64
+    assert y.dtype == np.int64
+    assert {(*x, label) for x, label in zip(X.tolist(), y.tolist(), strict=True)} <= rows
+    assert "bits" not in done.err
+    assert "above" not in done.err
+
+
+def test_the_label_of_a_learner_is_encoded_if_it_is_named(run, mixed):
+    words = [*mixed, "-c", "size,group", "--missing", "drop"]
+    assert run(*words, "-l", "plan", "-e", "auto").code == 0
+    X, y = collected()
+    assert X.shape == (len(y), 2)
+    assert set(y.tolist()) <= {"basic", "plus", "pro"}
+    sys.modules.pop("my_collector")
+    assert run(*words, "-l", "plan", "-e", "plan=levels:basic,plus,pro").code == 0
+    assert set(collected()[1].ravel().tolist()) <= {0, 1, 2}
+    done = run(*words, "-l", "plan", "-e", "plan=onehot:basic,plus,pro")
+    assert (done.code, "the label 'plan' must stay one column" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--field", "QQ", "-e", "auto"], "--field is for our own estimators; a learner gets"),
+        (["-e", "plna=auto"], "--encode names the column 'plna', which is not among the chosen"),
+        (
+            ["-e", "plan=onehot:a,b", "--missing", "drop"],
+            "m.csv line 2, column 'plan': 'basic' is none",
+        ),
+        (["-c", "size"], "m.csv line 4, column 'size': the value is missing (2 in 'size');"),
+        (["-e", "auto", "--missing", "level"], "line 4, column 'size': the value is missing"),
+        (["-c", "plan"], "m.csv line 2, column 'plan': holds text such as 'basic'; make numbers"),
+    ],
+)
+def test_what_a_learner_cannot_be_given(run, mixed, words, message):
+    done = run(*mixed, *words)
+    assert done.code in (1, 2)
+    assert message in done.err
+
+
+def test_a_table_for_a_learner_has_rows(run, mixed, place):
+    (place / "m.csv").write_text("a,b\n")
+    assert "m.csv: holds no rows" in run(*mixed).err
+
+
 def test_a_terminal_shows_progress(place):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()

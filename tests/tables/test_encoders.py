@@ -163,7 +163,7 @@ def test_rationals_know_no_remainder():
         ("element", "integer", "text", ("c",)),
         ("levels:a,b", "text", "text", ("c",)),
         ("onehot:a,b", "text", "text", ("c=a", "c=b")),
-        ("bits:2", "integer", "text", ("c[0]", "c[1]")),
+        ("bits:2", "integer", "integer", ("c[0]", "c[1]")),
         ("above:0.5", "number", "number", ("c>0.5",)),
         ("mod", "integer", "text", ("c mod q",)),
     ],

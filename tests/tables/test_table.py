@@ -281,3 +281,10 @@ def test_memory_stays_flat(tmp_path):
         peaks.append(peak)
     assert peaks[1] < 500
     assert peaks[1] - peaks[0] < 60
+
+
+def test_over_the_rationals_whole_numbers_of_text_files_become_bits(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n5\n2\n")
+    table = open_table(tmp_path / "t.csv")
+    [batch] = table.rows(table.encoding("QQ", encode={"a": "bits:3"}))
+    assert batch.matrix.tolist() == [[1, 0, 1], [0, 1, 0]]

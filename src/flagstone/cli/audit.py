@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
 import os
@@ -30,8 +29,9 @@ from flagstone.cli.console import (
     print_json,
     refuse_options,
 )
-from flagstone.cli.inputs import chosen_columns, open_source, open_tables
+from flagstone.cli.inputs import open_source
 from flagstone.cli.results import check_plot, refuse_inputs
+from flagstone.cli.samples import read_sample
 from flagstone.cli.verbs import AuditOptions
 from flagstone.disk import check_target
 from flagstone.errors import InputError, Parameter
@@ -50,7 +50,7 @@ LABELLED = (*RULES, "equations", "subspace")
 def command(options: AuditOptions) -> int:
     """Measure how replicable a learner is.
 
-    Exit code 4: --claim is rejected; 1: every pair ended in an error.
+    Exit code 4: --claim is rejected; 1: every run ended in an error.
     """
     files, label = options.files or [], options.label
     name = options.estimator or ("parity" if label is not None else "span")
@@ -67,10 +67,10 @@ def command(options: AuditOptions) -> int:
     groups = None
     if options.law is not None:
         data: Any = _law(options.law, labelled, options)
-    elif options.learner is not None and not options.encode:
-        data, groups = _read(files, options)
+    elif options.learner is not None:
+        data, groups = read_sample(files, options)
     else:
-        refuse_options(options, ["groups"], "goes with --learner, and not with --encode")
+        refuse_options(options, ["groups"], "goes with --learner")
         data = _load(files, options, needs_label=labelled)
     if options.tradeoff:
         return _tradeoff(data, options)
@@ -181,39 +181,6 @@ def _learner(text: str) -> Any:
     return found()
 
 
-def _read(files: Sequence[str], options: AuditOptions) -> tuple[tuple[Any, Any], Any]:
-    """Return features, which must be numbers, with their labels; and the groups."""
-    groups = options.groups
-    opened = open_tables(files, options)
-    wanted = chosen_columns(options, opened)
-    others = [name for name in (options.label, groups) if name is not None]
-    features = [name for name in opened.chosen(wanted, options.label) if name != groups]
-    names = [*features, *others]
-    parts = [[batch.column(i) for i in range(len(names))] for _, batch in opened.batches(names)]
-    columns = {
-        name: _numbers(np.concatenate(column))
-        for name, column in zip(names, zip(*parts, strict=True), strict=True)
-    }
-    for name in features:
-        if columns[name].dtype.kind not in "if":
-            raise InputError(
-                f"{opened.files[0]}, column {name!r}: holds text such as "
-                f"{str(columns[name][0])!r}; leave it out with --columns, or make numbers of all "
-                "columns with --encode auto"
-            )
-    y = None if options.label is None else columns[options.label]
-    X = np.column_stack([columns[name] for name in features])
-    return (X, y), None if groups is None else columns[groups]
-
-
-def _numbers(column: Any) -> Any:
-    """Return a column of texts as whole numbers or floats, if all of them are."""
-    for kind in (np.int64, np.float64):
-        with contextlib.suppress(ValueError, TypeError, OverflowError):
-            return column.astype(kind)
-    return column.astype(str)
-
-
 def _how_to_resume(results: str | None) -> str:
     if results is None:
         return "interrupted; nothing was written. With --results FILE an audit can be resumed"
@@ -276,7 +243,7 @@ def _load(files: Sequence[str], options: AuditOptions, *, needs_label: bool) -> 
         source = open_source(files, options, EquationsQuestion() if needs_label else SpanQuestion())
     except InputError as error:
         proposed = any(isinstance(arg, Parameter) and arg.name == "encode" for arg in error.args)
-        if options.learner is not None or not proposed:
+        if not proposed:
             raise
         hint = ". To audit another kind of model on these columns: --learner module:name"
         raise InputError(*error.args, hint) from error

@@ -209,7 +209,7 @@ def open_source(
             f"{question.verb} takes no --label; to leave a column out use --columns '-NAME'"
         )
     table = open_tables(files, options, once=once)
-    wanted, columns = _encoders(options.encode), chosen_columns(options, table)
+    wanted, columns = encoders_given(options.encode), chosen_columns(options, table)
     encoding = table.encoding(
         field,
         columns=columns,
@@ -219,7 +219,7 @@ def open_source(
         floats=options.floats,
     )
     if "auto" in wanted.values():
-        _say_proposals(table, encoding, options)
+        say_proposals(table, encoding, options)
     degree = getattr(options, "degree", 1)
     if degree > 1:
         check_degree(question, degree)
@@ -285,7 +285,7 @@ def _say_products(encoding: Encoding, question: Question) -> None:
     print_stderr(products(len(made.names), made.count, made.degree, dim, proven))
 
 
-def _say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
+def say_proposals(table: Table, encoding: Encoding, options: ColumnOptions) -> None:
     """Print the proposals that --encode auto accepted."""
     label = () if encoding.label is None else (encoding.label,)
     chosen = {encoder.column: encoder.text for encoder in (*encoding.encoders, *label)}
@@ -371,7 +371,7 @@ def expect_seed(loaded: Finding | SummaryFile | Protocol, file: str, seed: str |
         raise InputError(f"{file} was made with seed {loaded.seed}, not with {seed}")
 
 
-def _encoders(texts: Sequence[str] | None) -> dict[str, str]:
+def encoders_given(texts: Sequence[str] | None) -> dict[str, str]:
     """Read --encode options: COLUMN=ENCODER, or auto for every column."""
     encoders: dict[str, str] = {}
     for text in texts or []:

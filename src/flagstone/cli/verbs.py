@@ -564,7 +564,8 @@ class PlanOptions(SampleSizeOptions, PilotOptions, RunOptions, PurposeOptions, C
     "flagstone.cli.audit:command",
     "Trust",
     (
-        "flagstone audit examples/faults.csv -l fault -e auto --learner sklearn.svm:SVC --pairs 20",
+        "flagstone audit examples/faults.csv -l fault -e auto -e level=bits:3 "
+        "--learner sklearn.svm:SVC",
         "flagstone audit --law geometric --dim 8 --rows 500 --t-max 50 --claim 0.5 --pairs 40",
         "flagstone audit --law geometric --dim 8 --rows 500 --estimator elimination --pairs 40",
         "flagstone audit --law geometric --dim 8 --rows 500 --tradeoff --rho 0.1 --pairs 20",
@@ -580,7 +581,8 @@ class AuditOptions(RuleOptions, ColumnOptions):
     """Run a learner on pairs of samples with the same seed, and measure how alike the outputs are:
     exact, pointwise, approximate.
 
-    Exit code 4: --claim is rejected; 1: every pair ended in an error.
+    With --learner, numbers and the label are read as they are; columns of text need --encode, or
+    --encode auto. Exit code 4: --claim is rejected; 1: every run ended in an error.
     """
 
     files: Sequence[str] | None = option(

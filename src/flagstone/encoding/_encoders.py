@@ -315,6 +315,9 @@ class Bits(ColumnEncoder):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{self.column}[{i}]" for i in range(int(self.values[0])))
 
+    def reads(self, field: Field) -> str:
+        return "integer"
+
     def encode(self, values: Array, field: Field) -> Array:
         whole, top = integers(values), (1 << self.width) - 1
         bad = (whole < 0) | (whole > top)

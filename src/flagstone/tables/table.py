@@ -257,15 +257,7 @@ class Table:
         chosen = self.chosen(columns, label)
         wanted = {"*": encode} if isinstance(encode, str) else dict(encode or {})
         every = [*chosen, *([label] if label is not None else [])]
-        known = set(every)
-        for pattern in [text for text in wanted if text not in known]:
-            if not any(fnmatch.fnmatchcase(name, pattern) for name in every):
-                raise InputError(
-                    Parameter("encode"),
-                    f" names the column {pattern!r}, which is not among the chosen ones"
-                    f"{closest(pattern, every)}",
-                )
-        given = {name: _lookup(wanted, name) for name in every}
+        given = encoders_asked(wanted, every)
         encoders: dict[str, ColumnEncoder] = {}
         for name, text in given.items():
             if text == Hex.kind:
@@ -386,6 +378,22 @@ def _missing_error(
         which = "column" if len(gap.counts) == 1 else "columns"
         told += [f", or leave the {which} out with ", left_out]
     return InputError(*told)
+
+
+def encoders_asked(wanted: Mapping[str, str], names: Sequence[str]) -> dict[str, str | None]:
+    """Return the encoder that is wanted for each column: by its name, else by a pattern.
+
+    A name or pattern that stands for none of the columns is refused.
+    """
+    known = set(names)
+    for pattern in [text for text in wanted if text not in known]:
+        if not any(fnmatch.fnmatchcase(name, pattern) for name in names):
+            raise InputError(
+                Parameter("encode"),
+                f" names the column {pattern!r}, which is not among the chosen ones"
+                f"{closest(pattern, names)}",
+            )
+    return {name: _lookup(wanted, name) for name in names}
 
 
 def _lookup(wanted: Mapping[str, str], name: str) -> str | None:
