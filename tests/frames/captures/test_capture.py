@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flagstone.errors import InputError
 from flagstone.frames.captures import Capture, read_capture
 from flagstone.frames.captures.capture import pattern_bits
-from flagstone.frames.captures.line_codes import decode, suggest
+from flagstone.frames.captures.line_codes import decode, differential_manchester, suggest
 from flagstone.tables import Place
 
 BITS = st.lists(st.integers(0, 1), min_size=1, max_size=60).map(bytes)
@@ -47,6 +47,18 @@ def test_manchester_is_undone(bits: bytes) -> None:
 def test_differential_manchester_is_undone(bits: bytes, level: int) -> None:
     coded = differentially_coded(bits, level)
     assert decode([coded], "differential-manchester")[0] == [bits]
+
+
+@given(BITS, st.integers(0, 1))
+def test_the_last_half_of_a_differential_code_may_be_missing(bits: bytes, level: int) -> None:
+    coded = differentially_coded(bits, level)[:-1]
+    assert differential_manchester(coded) == bits
+    assert differential_manchester(bytes([level]) + coded, 1) == bits
+
+
+def test_a_differential_code_ends_at_a_cell_without_a_change() -> None:
+    coded = differentially_coded(bytes([0, 1, 0]), 1)
+    assert differential_manchester(coded + bytes([1, 1, 0, 1, 0])) == bytes([0, 1, 0])
 
 
 @given(BITS, st.integers(0, 1))
