@@ -65,16 +65,19 @@ def has_digest(found: Study) -> bool:
 
 def same_check(
     capture: Capture, parts: Mapping[str, Sequence[int]], study: Studying
-) -> dict[str, Capture]:
-    """Put parts of a capture together that have the same digests; without a digest, none."""
+) -> dict[str, Study]:
+    """Study parts of a capture, those with the same digests together; without a digest, none."""
+    found = {name: study(capture.some(index)) for name, index in parts.items()}
     alike: dict[str, list[str]] = {}
-    for name, index in parts.items():
-        rules = [digest.rule.to_dict() for digest in study(capture.some(index)).named]
+    for name, one in found.items():
+        rules = [digest.rule.to_dict() for digest in one.named]
         alike.setdefault(repr(rules) if rules else name, []).append(name)
-    return {
-        " or ".join(names): capture.some(sorted({i for name in names for i in parts[name]}))
-        for names in alike.values()
-    }
+    studies = {}
+    for names in alike.values():
+        index = sorted({i for name in names for i in parts[name]})
+        several = len(names) > 1
+        studies[" or ".join(names)] = study(capture.some(index)) if several else found[names[0]]
+    return studies
 
 
 def _tells(capture: Capture, name: str, study: Studying) -> bool:

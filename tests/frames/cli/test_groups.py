@@ -9,6 +9,7 @@ import pytest
 from flagstone.frames import fields
 from flagstone.frames.captures import Capture
 from flagstone.frames.fields import telling_field
+from flagstone.frames.study import study
 from flagstone.tables import Place
 from tests.frames.captures.frames import damaged, device, mixed
 from tests.frames.cli.captured import KNOWN, SEED, with_crc, write
@@ -260,3 +261,16 @@ def test_random_frames_are_not_studied_value_by_value():
 
     assert telling_field(capture, study) is None
     assert studied == []
+
+
+def test_the_frames_of_each_type_are_studied_once(run, two_types, monkeypatch):
+    studied = []
+
+    def counting(rows, *args, **options):
+        studied.append(rows.tobytes())
+        return study(rows, *args, **options)
+
+    monkeypatch.setattr("flagstone.frames.cli.study", counting)
+    monkeypatch.setattr("flagstone.frames.cli.telling_field", lambda capture, study: None)
+    assert run("frames", two_types, "--by", "type", *SEED).out.startswith("2 groups by type")
+    assert len(studied) == len({*studied}) == 3

@@ -212,7 +212,7 @@ def _answer(capture: Capture, asked: _Asked) -> int:
         said += f"add --case {told.name}"
     elif len(types) > 1:
         parts = same_check(chosen, _told_apart(types), asked.study)
-        each = [f"{len(part):,} ({in_bytes(name)})" for name, part in parts.items()]
+        each = [f"{len(part.rows):,} ({in_bytes(name)})" for name, part in parts.items()]
         if len(parts) > 1:
             said = f"{len(parts)} types of frames: {'; '.join(each)}. Add --by type"
     elif told is not None:
@@ -253,17 +253,15 @@ def _tell(found: Study, types: Sequence[MessageType] | None, options: FrameOptio
 def _answer_each(capture: Capture, by: str, asked: _Asked) -> int:
     """Answer for each value of a column."""
     if by == "type":
-        capture, parts = _types(capture, asked)
+        capture, groups = _types(capture, asked)
     else:
-        parts = {value: capture.some(index) for value, index in capture.by(by).items()}
-    if len(parts) > _MOST_GROUPS:
-        few = ", ".join(list(parts)[:4])
-        raise UsageError(
-            f"--by {by} makes {len(parts):,} groups ({few}, …): {_MOST_GROUPS} at most"
-        )
-    groups = {value: asked.study(part) for value, part in parts.items()}
-    if by == "type" and len(parts) > 1:
-        groups = {value: _chosen(found) for value, found in groups.items()}
+        parts = capture.by(by)
+        if len(parts) > _MOST_GROUPS:
+            few = ", ".join(list(parts)[:4])
+            raise UsageError(
+                f"--by {by} makes {len(parts):,} groups ({few}, …): {_MOST_GROUPS} at most"
+            )
+        groups = {value: asked.study(capture.some(index)) for value, index in parts.items()}
     if asked.options.json:
         print_json(group_keys(groups))
     else:
@@ -280,13 +278,13 @@ def _chosen(found: Study) -> Study:
     return replace(found, finding=replace(found.finding, promises=promises.withhold(_CHOSEN)))
 
 
-def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]]:
-    """Return the frames of each type: told apart by bits, or by a field; a check is one type."""
+def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Study]]:
+    """Study the frames of each type: told apart by bits, or by a field; a check is one type."""
     whole = asked.study(capture)
     chosen, types = whole.capture, asked.types(whole)
     told = None if has_digest(whole) else telling_field(chosen, asked.study)
     if (told is None and not types) or (told is not None and told.changes_constant):
-        return chosen, {"all": chosen}  # one type, maybe with constants for cases
+        return chosen, {"all": whole}  # one type, maybe with constants for cases
     if len(types) < 2 and told is not None:
         values = chosen.by(told.name).items()
         parts = {f"{told.name} = {value}": index for value, index in values}
@@ -294,7 +292,10 @@ def _types(capture: Capture, asked: _Asked) -> tuple[Capture, dict[str, Capture]
         parts = _told_apart(types)
         left = len(chosen) - len({i for index in parts.values() for i in index})
         chosen = chosen.noting(f"{counted(left, 'frame')} of no type left out" if left else "")
-    return chosen, same_check(chosen, parts, asked.study)
+    groups = same_check(chosen, parts, asked.study)
+    if len(groups) > 1:
+        groups = {value: _chosen(found) for value, found in groups.items()}
+    return chosen, groups
 
 
 def _told_apart(types: Sequence[MessageType]) -> dict[str, list[int]]:
