@@ -120,7 +120,7 @@ def test_measures_are_those_of_two_fits_by_hand():
         n = found.n_inputs
         assert pair.approximate == pytest.approx(same[n:].mean())
         assert pair.agreeing(n).tolist() == same[:n].tolist()
-        assert pair.similarities == {"churn": pytest.approx(1 - same.mean())}
+        assert pair.similarities == {"churn": pytest.approx(1 - pair.approximate)}
         right = [model.score(held_out.X, held_out.y) for model in (a, b)]
         assert pair.score == pytest.approx(np.mean(right))
 
@@ -407,6 +407,24 @@ def test_errors_count_as_disagreements_and_are_shown():
     assert found.to_dict()["error_types"] == {first: s.errors}  # whatever its numbers
     assert f"{s.errors} × {first}" in str(found)
     assert f"{s.disagreements} differ ({s.errors} with an error)" in str(found)
+
+
+def test_the_first_error_is_raised_if_every_run_fails(tmp_path):
+    frame = np.array([["1", "basic"], ["2", "plus"]] * 20, dtype=object)
+    file = tmp_path / "audit.jsonl"
+    words = r"every run of LogisticRegression failed: ValueError: .*'(basic|plus)'"
+    for _ in range(2):  # failed runs are kept, too
+        with pytest.raises(InputError, match=words):
+            audit(LogisticRegression(), frame, np.arange(40) % 2, pairs=3, file=file)
+
+
+@pytest.mark.parametrize(("n_rows", "few"), [(4, 1), (20, 8), (24, 10), (200, 80)])
+def test_tables_of_too_few_rows_are_warned_of(n_rows, few):
+    found = audit(lambda X, y: len(X), X[:n_rows], Y[:n_rows], pairs=2)
+    said = f"TOO FEW ROWS: samples of {few} row{'s' * (few > 1)} say nothing about larger ones"
+    assert (said in str(found)) is (few < 10)
+    assert (said in found._repr_html_()) is (few < 10)
+    assert "INDICATIVE ONLY" in str(found)
 
 
 def test_errors_have_their_place_among_integrated_values(tmp_path, monkeypatch):

@@ -54,6 +54,18 @@ def texts(*values):
             "c=above:2.5 (fractional numbers; 2.5 is the median",
         ),
         (
+            np.array([1.5, 2.5, 2.5]),
+            2,
+            "c=above:1.5 (fractional numbers; some of these rows are above 1.5, some are not)",
+        ),
+        (
+            np.array([1e6 + 0.1, 1e6 + 0.2, np.nan]),
+            2,
+            "c=above:1000000.1 (fractional numbers; some of these rows are above 1000000.1",
+        ),
+        (np.array([1.5, np.inf]), 2, "c=above:1.5 (fractional numbers; 1.5 is the median"),
+        (np.array([2.5, 2.5]), 2, "c: leave it out (it is always '2.5' in the rows looked at)"),
+        (
             np.array([1.0, 2.5, np.inf]),
             2,
             "c=above:1.75 (fractional numbers; 1.75 is the median",

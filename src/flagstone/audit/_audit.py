@@ -55,7 +55,8 @@ def audit(
         An object with ``fit``, of which every parameter called ``random_state`` is set to the
         seed of the pair; or a function ``learn(X, y, seed)`` or ``learn(X, y)`` that returns any
         output: a fitted model, a function that predicts, coefficients, a set of features, ….
-        Runs that fail count as disagreements, and their errors are shown.
+        Runs that fail count as disagreements, and their errors are shown; if every run fails, the
+        first error is raised.
     X : array, data frame, distribution or function
         A table: random disjoint halves are the two samples. A
         :class:`~flagstone.distributions.Distribution` or a function ``sampler(m, rng)`` that
@@ -168,6 +169,8 @@ def audit(
         deterministic = task.repeat()
         with progress_bar(named.name, progress, notebooks=True) as show:
             done = collect(task, known, keep, enough, pairs=pairs, n_jobs=n_jobs, show=show)
+    if all(pair.outcome == "both_error" for pair in done):
+        raise InputError(f"every run of {named.name} failed: {done[0].error}")
     return _result(
         task.comparison,
         done,

@@ -204,7 +204,9 @@ class PairComparison:
     def pair(self, a: Trial, b: Trial, y: Any = None, number: int = 0) -> Pair:
         """Return the record of two runs."""
         agree = self._agreement(a, b)
-        values = {name: similarity(name, a, b, agree) for name in self.similarities}
+        fresh = None if agree is None else agree[self.n_fixed :]
+        fresh = agree if fresh is None or not len(fresh) else fresh
+        values = {name: similarity(name, a, b, fresh) for name in self.similarities}
         same = self._same(a, b, agree, values)
         bottoms = [a.is_bottom, b.is_bottom]
         outcome = "agree" if same else "differ"
@@ -219,9 +221,8 @@ class PairComparison:
             alike = _columns(a.output) == _columns(b.output)
             exact = 1.0 - integrated_disagreement(a.finding, b.finding) if alike else 0.0
         approximate = inputs = None
-        if agree is not None and len(agree):
-            fresh = agree[self.n_fixed :]
-            approximate = float((fresh if len(fresh) else agree).mean())
+        if agree is not None and fresh is not None and len(fresh):
+            approximate = float(fresh.mean())
             inputs = np.packbits(agree[: self.n_fixed]).tobytes().hex()
         mean = float(np.mean(known)) if len(known) == 2 else None
         return Pair(number, outcome, exact, approximate, inputs, values, mean)

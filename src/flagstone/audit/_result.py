@@ -357,7 +357,7 @@ class AuditResult(Display):
                 "THE RUNS AGREE ON NOTHING: no direction was kept, so that answers are drawn from "
                 "the coins alone (a window that starts and ends earlier keeps more)"
             )
-        lines += [self.caution] if self.caution else []
+        lines += self.caution.splitlines()
         if self.claim is not None:
             said = {
                 "rejected": f"the claimed rho = {self.claim:g} is REJECTED",

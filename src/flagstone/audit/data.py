@@ -30,6 +30,8 @@ HALVES = (
     "INDICATIVE ONLY: pairs are random halves of one table, not fresh samples; the intervals "
     "describe this table"
 )
+#: Samples of fewer rows are warned of.
+_FEW = 10
 _BOOTSTRAP = (
     "BOOTSTRAP: the two samples of a pair share rows, which makes them agree more often than "
     "fresh samples do"
@@ -147,7 +149,19 @@ class DividedTable:
                     f"shape {np.shape(groups)}, {len(names)} groups{_column_of(groups)}"
                 )
         self.bootstrap = bool(bootstrap)
-        self.caution = _BOOTSTRAP if self.bootstrap else HALVES
+
+    @property
+    def caution(self) -> str:
+        """Why intervals are only indicative, in lines."""
+        size = self._size
+        few = f"TOO FEW ROWS: samples of {counted(size, 'row')} say nothing about larger ones\n"
+        return few * (size < _FEW) + (_BOOTSTRAP if self.bootstrap else HALVES)
+
+    @property
+    def _size(self) -> int:
+        """How many rows a sample has."""
+        rest = len(self._rest) - self._fresh
+        return rest if self.bootstrap else rest // 2
 
     def hold_out(self, rng: np.random.RandomState) -> Sample:
         """Choose the fixed inputs, the same for all pairs. They are in no sample from then on."""
@@ -205,9 +219,8 @@ class DividedTable:
     def __repr__(self) -> str:
         if self.bootstrap:
             return f"bootstrap samples of a table of {len(self.X):,} rows"
-        size = (len(self._rest) - self._fresh) // 2
         near = "about " if self._groups is not None else ""
-        each = f"{near}{counted(size, 'row')} each"
+        each = f"{near}{counted(self._size, 'row')} each"
         return f"disjoint halves ({each}) of a table of {len(self.X):,} rows"
 
 

@@ -446,9 +446,18 @@ class Above(ColumnEncoder):
     def proposal(cls, column: str, values: Array, field: Field) -> tuple[ColumnEncoder, str] | None:
         if values.dtype.kind != "f":
             return None
+        values = values[~np.isnan(values)]
         finite = values[np.isfinite(values)]
         middle = f"{float(np.median(finite)):.6g}" if len(finite) else "0"
         reason = f"fractional numbers; {middle} is the median of these rows"
+        if len(finite) and not values.min() <= float(middle) < values.max():
+            # the median is the largest number, or is rounded: the number below it divides the rows
+            different = np.unique(values)
+            if len(different) == 1:
+                return None
+            place = int(np.searchsorted(different, np.median(finite)))
+            middle = repr(float(different[max(0, place - 1)]))
+            reason = f"fractional numbers; some of these rows are above {middle}, some are not"
         return cls(column, (middle,)), reason
 
 
