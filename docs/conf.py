@@ -50,6 +50,7 @@ numpydoc_xref_param_type = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "flagstone"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
@@ -98,11 +99,19 @@ warnings.filterwarnings("ignore", category=ReplicabilityWarning)
 
 
 def setup(app: Any) -> None:
-    """Leave out what estimators inherit from scikit-learn: it is documented there."""
+    """Leave out what estimators inherit from scikit-learn, and empty lines at the end of code."""
     app.connect("autodoc-skip-member", _from_sklearn)
+    app.connect("html-page-context", _trim_code)
+
+
+def _trim_code(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
+    """Doctests end with an empty line, which pages neither show nor copy."""
+    if "body" in context:
+        context["body"] = context["body"].replace("\n\n</pre>", "\n</pre>")
 
 
 def _from_sklearn(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> Any:
+    """Skip what is documented in scikit-learn."""
     home = getattr(member, "__module__", None) or ""
     foreign = home.startswith("sklearn.") or re.fullmatch(r"set_\w+_request", name)
     return True if foreign else None

@@ -22,7 +22,8 @@ CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
 #: What reaches out of a narrow window without a box that scrolls.
 TOO_WIDE = """() => [...document.querySelectorAll(".bd-article *")]
   .filter((part) => part.getBoundingClientRect().right > window.innerWidth + 1
-    && !part.closest("pre, .math, .pst-scrollable-table-container, .output_subarea, .headerlink"))
+    && !part.closest("pre, .math, .pst-scrollable-table-container, .wide-picture")
+    && !part.closest(".output_subarea, .headerlink"))
   .map((part) => part.textContent.trim().slice(0, 60))"""
 #: Tables drawn by pandas, and a page of columns of names.
 NOT_NARROW = {"gallery", "genindex.html"}
@@ -107,6 +108,9 @@ def in_a_browser(site: Path) -> list[str]:
             found.append("the results of a search have no excerpts")
         if page.locator("#search-results li p.context", has_text="[source]").count():
             found.append("the excerpts of a search show the links to sources")
+        shown = page.locator("#search-results li:visible p.context").all_inner_texts()
+        if len(set(shown)) < len(shown):
+            found.append("the results of a search show the same text twice")
         for path in sorted(site.rglob("*.html")):
             name = path.relative_to(site)
             if name.parts[0] in {"_modules", "_static", "tests"}:  # program text, templates

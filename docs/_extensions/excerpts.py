@@ -33,8 +33,11 @@ class Article(HTMLParser):
         self.in_article |= tag == "article"
         self.in_title |= tag in {"h1", "h2", "h3", "h4", "h5", "h6"}
         self.in_code |= tag == "pre"
-        if MARKS & set((dict(attrs).get("class") or "").split()):
+        classes = set((dict(attrs).get("class") or "").split())
+        if MARKS & classes:
             self.in_mark = True
+        if "classifier" in classes:  # the type of a parameter: pages draw the colon
+            self.handle_data(": ")
         anchor = dict(attrs).get("id")
         if self.in_article and anchor and tag in {"section", "dt"}:  # dt: a method or attribute
             self.sections.append((anchor, [], []))
