@@ -3,6 +3,7 @@
 import itertools
 import json
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -202,7 +203,9 @@ def test_powers_over_other_fields(field):
     where = "" if field == "QQ" else f" (mod {q})"
     assert model.formula_ == f"y = x0·x1 + 2·x2²{where}"
     assert (model.predict(X) == y).all()
-    assert [eval(model.finding_.expression, {"x": r}) for r in X[:9].tolist()] == y[:9].tolist()
+    assert [
+        eval(model.finding_.expression, {"x": r, "Fraction": Fraction}) for r in X[:9].tolist()
+    ] == y[:9].tolist()
 
 
 def test_degrees_have_fingerprints_of_their_own():

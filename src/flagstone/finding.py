@@ -13,7 +13,7 @@ import numpy as np
 
 from flagstone import text
 from flagstone.algebra import Array, Field, Flag, Staircase, Subspace
-from flagstone.answers import Answer, Constraints
+from flagstone.answers import Answer, Constraints, exact_entry
 from flagstone.certificates import NestedSpaces
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
@@ -125,14 +125,21 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     def expression(self) -> str | None:
         """The answer as a Python expression in one row ``x`` of the encoded columns.
 
-        None for products of columns over a field whose elements Python does not multiply.
+        Over QQ the row is by name (``x["net"]``) where columns have names, and entries are read
+        as they are written (by ``Fraction``), so that floats add up exactly. None for products of
+        columns over a field whose elements Python does not multiply.
         """
-        code = self.answer.expression
+        code, made = self.answer.expression, self.encoding.monomials
+        if self.field.order is None:
+            keys = range(len(made.names)) if made.is_numbered else made.names
+            factors = ["*".join(exact_entry(keys[i]) for i in term) for term in made.terms]
+            entry = re.escape(exact_entry(0)).replace("0", r"(\d+)")
+            return re.sub(entry, lambda found: factors[int(found[1])], code)
         if self.encoding.degree == 1:
             return code
         if self.field.degree > 1:
             return None
-        products = self.encoding.monomials.source()
+        products = made.source()
         return re.sub(r"x\[(\d+)\]", lambda found: products[int(found[1])], code)
 
     @cached_property
@@ -212,6 +219,7 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
     caution = cached_property(text.caution)
     hint = cached_property(text.hint)
     partitions = cached_property(text.partitions)
+    expression_note = cached_property(text.expression_note)
 
     @cached_property
     def directions(self) -> list[dict[str, Any]]:

@@ -154,6 +154,20 @@ def unlisted(finding: Finding) -> str | None:
     return f"not listed: {', '.join(said)}"
 
 
+def expression_note(finding: Finding) -> str | None:
+    """What ``x`` is in the Python expression of an answer over QQ, and what it needs."""
+    if finding.field.order is not None or finding.answer.is_bottom:
+        return None
+    encoding = finding.encoding
+    row = "the columns in their order"
+    if not encoding.monomials.is_numbered:
+        plain = all(encoder.is_plain for encoder in encoding.encoders)
+        row = (
+            "a row by column name (csv.DictReader, pandas)" if plain else "encoded columns by name"
+        )
+    return f"x: {row}; numbers, decimals or text; needs: from fractions import Fraction"
+
+
 def _span_title(finding: Finding) -> str:
     answer: Any = finding.answer
     return f"A span of dimension {answer.dim - len(answer)} of {answer.dim}, {_hold(finding)}"

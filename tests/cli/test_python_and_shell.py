@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import flagstone
@@ -197,3 +198,24 @@ def test_a_finding_of_the_shell_reads_the_same_table_in_python(run):
         assert finding.predict(read).tolist() == [line.split(",")[1] for line in said]
     with pytest.raises(flagstone.InputError, match=r"finding\.predict\(X\)"):
         flagstone.ParityClassifier().adopt(finding).predict(read.drop(columns="alarm"))
+
+
+@pytest.mark.parametrize("read", [pd.read_csv, lambda f: pd.read_csv(f, dtype=str), pl.read_csv])
+def test_the_expression_over_the_rationals_reads_rows_by_name_and_exactly(run, read):
+    words = ["--field", "QQ", "--contamination", "0.02", "--seed", "2026", "-o", "ledger.json"]
+    assert run("constraints", "examples/invoices.csv", *words).code == 0
+    code = run("show", "ledger.json", "--as", "python").out
+    note, expression = code.splitlines()
+    assert note == (
+        "# x: a row by column name (csv.DictReader, pandas); numbers, decimals or text; needs: "
+        "from fractions import Fraction"
+    )
+    assert expression == (
+        "(Fraction(str(x['net'])) + Fraction(str(x['vat'])) - Fraction(str(x['gross']))) == 0"
+    )
+    table = read("examples/invoices.csv")
+    columns = {name: table[name].to_list() for name in table.columns}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    fits = [eval(code, {"x": row, "Fraction": Fraction}) for row in rows]
+    assert np.array_equal(fits, flagstone.load("ledger.json").check(table))
+    assert fits.count(False) == 4

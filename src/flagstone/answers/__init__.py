@@ -9,7 +9,7 @@ at least as replicable as its subspace.
 - :class:`LinearSystem`: a small system equivalent to a large one.
 """
 
-from flagstone.answers._base import Answer, equation
+from flagstone.answers._base import Answer, equation, exact_entry
 from flagstone.answers._equations import Constraints, Contradiction, Equations, LinearSystem
 from flagstone.answers._parity import ParityRule
 from flagstone.answers._solve import VectorCoins, check_choice, sparsest
@@ -24,5 +24,6 @@ __all__ = [
     "VectorCoins",
     "check_choice",
     "equation",
+    "exact_entry",
     "sparsest",
 ]

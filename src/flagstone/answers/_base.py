@@ -281,7 +281,7 @@ def expression(field: Field, coef: Array, constant: Any = 0) -> str:
     """Return Σ coef_i·x[i] + constant as a Python expression in one row ``x`` of plain numbers.
 
     It needs no library: over GF(p^k) multiplication by a constant is written out on the
-    base-p digits of the entries. Over QQ it names ``Fraction`` where a coefficient is not whole.
+    base-p digits of the entries. Over QQ it names ``Fraction``, as floats would not add up exactly.
     """
     if field.order is None:
         return _rational(coef, constant)
@@ -296,16 +296,28 @@ def expression(field: Field, coef: Array, constant: Any = 0) -> str:
 
 
 def _rational(coef: Array, constant: Any) -> str:
+    """Write a sum of fractions; numbers are read as they are written, floats by their decimals."""
+
     def number(value: Fraction) -> str:
         top, bottom = value.numerator, value.denominator
         if max(abs(top), bottom) >= 10**4000:  # too long for a literal of Python
             return f"Fraction({hex(top)}, {hex(bottom)})"
-        text = str(top) if bottom == 1 else f"Fraction({top}, {bottom})"
-        return f"({text})" if value < 0 else text
+        return str(top) if bottom == 1 else f"Fraction({top}, {bottom})"
 
-    parts = [f"{number(Fraction(c))}*x[{i}]" for i, c in enumerate(coef) if c != 0]
-    parts += [number(Fraction(constant))] if constant != 0 else []
-    return " + ".join(parts) or "0"
+    terms = [(Fraction(c), exact_entry(i)) for i, c in enumerate(coef) if c != 0]
+    terms += [(Fraction(constant), "")] if constant != 0 else []
+    code = ""
+    for value, entry in terms:
+        size = abs(value)
+        term = entry if entry and size == 1 else number(size) + f"*{entry}" * bool(entry)
+        sign = (" - " if value < 0 else " + ") if code else "-" * (value < 0)
+        code += sign + term
+    return code or "0"
+
+
+def exact_entry(key: int | str) -> str:
+    """Return the exact value of an entry of a row ``x`` as Python, whatever its type is there."""
+    return f"Fraction(str(x[{key!a}]))"
 
 
 def _extension(field: Field, terms: list[tuple[int, int]], constant: int) -> str:

@@ -228,7 +228,7 @@ class ParityRule(Answer):
     def expression(self) -> str:
         """The rule as a Python expression in one row ``x`` of plain numbers; ``None`` for ⊥.
 
-        Over QQ it may name ``Fraction``, of the standard library's ``fractions``.
+        Over QQ it names ``Fraction``, of the standard library's ``fractions``.
         """
         return "None" if self.coef is None else expression(self.field, self.coef, self.intercept)
 

@@ -34,7 +34,7 @@ def answer_lines(finding: Finding, shown_as: str) -> list[str]:
     if answer.augmented is None:
         return [answer.text]  # ⊥ looks the same in every notation
     if shown_as == "python" and (code := finding.expression) is not None:
-        return [code]
+        return [*([f"# {note}"] if (note := finding.expression_note) else []), code]
     if finding.encoding.degree > 1 and shown_as in ("python", "masks", "frames"):
         raise UsageError(f"--as {shown_as} has no products of columns; leave it out")
     if shown_as == "masks":

@@ -97,6 +97,11 @@ class Monomials:
     def _groups(self) -> tuple[int, ...]:
         return self.groups or (-1,) * len(self.names)
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the columns are called x0, x1, …, as those of an array are."""
+        return self.names == tuple(f"x{i}" for i in range(len(self.names)))
+
     def check_memory(self, n_rows: int = 0) -> None:
         """Refuse more monomials than memory allows, for a flag and for this many rows."""
         D, bits = self.count, 1 if self.field.order == 2 else 8 * self.field.dtype.itemsize

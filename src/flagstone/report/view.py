@@ -55,7 +55,8 @@ class AnswerView:
             out.append(folded(said, copied(masks)))
         code = finding.expression
         if code is not None and len(code) < _LONGEST:
-            out.append(folded("As a Python expression in a row x", copied(code)))
+            note = f" ({finding.expression_note})" if finding.expression_note else ""
+            out.append(folded(f"As a Python expression in a row x{note}", copied(code)))
         return "".join(out)
 
     def has_bits(self, finding: Finding) -> bool:
