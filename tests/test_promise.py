@@ -453,3 +453,26 @@ def test_single_equations_are_promised_in_words_only_where_that_says_something()
     assert weak.proven.each > 0.5 > strong.proven.each
     assert "fixed in advance" not in str(weak)
     assert "fixed in advance" in str(strong)
+
+
+def test_a_later_window_comes_before_more_rows_and_with_its_contamination():
+    """More rows for a window that starts too early mislead: a later one needs no more rows."""
+    small = {"window": Window("index", 3, 10), "rho": None, "certificate": CERTIFICATE}
+    later = "thresholds 5..60{} would be certified here: choose the window on pilot rows (plan)"
+    more = "with this window about 4,000 rows of this kind, often far fewer, would certify"
+    said = next_step(promise(contamination=0.002, **small))
+    assert later.format(" (such as contamination 0.004)") in said
+    assert said.index("thresholds 5..60") < said.index(more)
+    assert later.format("") in next_step(promise(**small))  # no contamination was stated
+    wide = small | {"window": Window("index", 3, 59)}  # from 5 on, it would end after 60
+    assert later.format("") in next_step(promise(contamination=0.002, **wide))
+
+
+def test_what_future_rows_violate_is_said_where_there_is_something_to_violate():
+    certified = {"certificate": CERTIFICATE}
+    assert "at most 3 % of future rows violate it (certified)" in str(promise(**certified))
+    bottom = str(promise(about="", **certified))
+    assert "at most 3 % of future rows lie outside the span of the kept rows" in bottom
+    everything = str(promise(dim=SETUP.dim, about="equations", **certified))
+    assert "every row fits, as there is no equation that it could violate" in everything
+    assert "violate it" not in everything

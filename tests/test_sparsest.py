@@ -3,11 +3,12 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import Finding, ParityClassifier, Subspace, text
+from flagstone import FieldEncoder, Finding, ParityClassifier, Subspace, text
 from flagstone.answers import ParityRule, _solve, sparsest
 from tests.strategies import ORDERS, elements, table
 from tests.test_answers import fits, systems
@@ -175,3 +176,28 @@ def test_a_search_that_would_take_too_much_memory_is_not_begun():
     found = sparsest(Subspace.span(np.column_stack([X, X[:, 7] ^ X[:, 9]])), 40_000)
     assert 0 < np.count_nonzero(found.solution) <= 40
     assert (X @ found.solution % 2 == X[:, 7] ^ X[:, 9]).all()
+
+
+def test_rules_that_agree_on_every_row_of_the_encoding_are_one_rule():
+    """The columns of a category sum to 1, so a rule may be written in several ways."""
+    random = np.random.RandomState(1)
+    table = pd.DataFrame({c: random.choice(list("uvw"), 900) for c in "ab"})
+    table["on"] = random.randint(0, 2, 900)
+    y = table.on ^ (table.a == "u")
+    encoder = FieldEncoder().set_output(transform="pandas")
+    model = ParityClassifier(random_state=1).fit(encoder.fit_transform(table), y)
+    found = model.finding_.alternatives
+    assert (found.count, found.differ, found.different) == ("2^2", 0, "1")
+    assert model.finding_.title == "A linear rule for y"
+    assert text.alternatives(model.finding_) == (
+        "2^2 rules fit these rows, and agree on every row that the encoding can make; this is one "
+        "of them, with the fewest terms"
+    )
+    table["off"] = 1 - table.on  # says the same in these rows, but need not
+    model = ParityClassifier(random_state=1).fit(encoder.fit_transform(table), y)
+    found = model.finding_.alternatives
+    assert (found.count, found.differ, found.different) == ("2^3", 1, "2")
+    assert model.finding_.title == "A linear rule for y, one of 2^3 that fit"
+    assert "2^3 rules fit these rows, of which 2 differ on some row" in text.alternatives(
+        model.finding_
+    )

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flagstone.algebra import Plateau
+import numpy as np
+
+from flagstone.algebra import Plateau, Subspace
 from flagstone.answers import Constraints, sparsest
+from flagstone.encoding import news
 from flagstone.errors import InputError
 from flagstone.guarantees.promise import MOST_OUTSIDE
 from flagstone.question import ParityQuestion
@@ -24,13 +27,16 @@ class Alternatives:
 
     ``dim`` is the dimension of the set of rules (S25), ``count`` their number: ``"2^3"``, or
     ``"infinitely many"``. ``choice`` says how this one was chosen; ``proven``, of a sparsest rule,
-    whether no other has fewer terms.
+    whether no other has fewer terms. ``differ`` is the dimension, and ``different`` the number, of
+    those that differ on some row that the encoding can make: the columns of a category sum to 1.
     """
 
     dim: int
     count: str
     choice: str
     proven: bool | None
+    differ: int
+    different: str
 
 
 @dataclass(frozen=True)
@@ -177,10 +183,24 @@ class Credibility:
         dim = V.ambient_dim - 1 - V.dim
         if not dim:
             return None
-        count = f"{order}^{dim}" if dim > 1 else str(order)
-        count = count if order else "infinitely many"
+        differ = self._differ(dim)
         proven = sparsest(V, answer.dim).proven if question.choice == "sparsest" else None
-        return Alternatives(dim, count, question.choice, proven)
+        counts = _power(order, dim), _power(order, differ)
+        return Alternatives(dim, counts[0], question.choice, proven, differ, counts[1])
+
+    def _differ(self, dim: int) -> int:
+        """Return the dimension of the rules that fit V* modulo those that the encoding makes 0."""
+        V, encoding, answer = self._finding.subspace, self._finding.encoding, self._finding.answer
+        if V is None or not any(e.is_one_hot or "=" in e.column for e in encoding.encoders):
+            return dim
+        label = np.zeros((1, V.ambient_dim), dtype=V.basis.dtype)
+        label[0, -1] = V.field.one
+        free = (V + Subspace.span(label, V.field)).annihilator().basis  # differences of two rules
+        constant = np.full(len(free), V.field.zero, dtype=V.field.dtype)
+        if V.ambient_dim > answer.dim + 1:
+            constant = V.field.sub(constant, free[:, answer.dim])
+        found = news(Constraints(free[:, : answer.dim], constant, V.field), encoding, search=False)
+        return len(found.rows) + len(found.constants)
 
     @property
     def products(self) -> ProductsOfColumns | None:
@@ -199,3 +219,10 @@ class Credibility:
         if more.count == made.count:
             return None
         return ProductsOfColumns(more.degree, more.count, dim, setup.n_rows, first)
+
+
+def _power(order: int | None, dim: int) -> str:
+    """Return the number of elements of a space, as text."""
+    if order is None:
+        return "infinitely many"
+    return f"{order}^{dim}" if dim > 1 else str(order**dim)

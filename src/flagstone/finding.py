@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from flagstone.answers import Answer, Constraints, exact_entry
 from flagstone.certificates import NestedSpaces
 from flagstone.credibility import Alternatives, Credibility
 from flagstone.encoding import Encoding, News, news
-from flagstone.errors import BottomError, InputError
+from flagstone.errors import BottomError, InputError, InputWarning
 from flagstone.guarantees import Guarantee, Window
 from flagstone.markup import card, escape, listing, table
 from flagstone.measurement import Measurement, classify_rows
@@ -313,6 +314,8 @@ not fit (99 % confidence); fingerprint cb1c96c7b31e422b)
 
         if self.answer.is_bottom:
             raise BottomError("the answer is ⊥: there is nothing that rows could break")
+        if (nothing := text.nothing_to_break(self)) is not None:
+            warnings.warn(InputWarning(nothing), stacklevel=2)
         asked = self.encoding if self.question.labelled else self.encoding.without_label()
         rows, labels = encoded_rows(asked, X, y)
         wrong = classify_rows(self, rows, labels).wrong

@@ -43,6 +43,8 @@ _FACTORS = (1, 2, 4, 8, 16, 32)
 _MOST_ROWS, _MOST_ENTRIES, _SMALL = 1 << 16, 1 << 23, 1e-4
 #: Forecasts of equations are for answers that lack one with at most this probability.
 _LACKING = 0.01
+#: What a forecast of one sample says of others.
+EXPECTED = "an expectation: single samples certify more or less"
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,9 +60,9 @@ class Suggestion:
         Of the pilot.
     forecast : tuple of (int, float or None)
         Numbers of rows, and the rho that as many rows like these would certify: a sample of them,
-        drawn again at random, does. Where that would take long, or rows are elsewhere (a cluster),
-        a cautious extrapolation. It rests on rows that were used to choose the window, so it
-        promises nothing.
+        drawn again at random, does; single samples certify more or less. Where that would take
+        long, or rows are elsewhere (a cluster), a cautious extrapolation. It rests on rows that
+        were used to choose the window, so it promises nothing.
     equations : tuple of (int, int or None)
         Numbers of rows, and the first threshold at which as many rows like these would certify, at
         99 %, that a fresh answer has all equations of the plateau (S43); None where none on the
@@ -130,7 +132,7 @@ class Suggestion:
             ("Protocol", p.fingerprint[:16]),
         ]
         title = f"A window for fresh rows, from {self.n_rows:,} pilot rows"
-        head = ("Rows of each run", "Agreement they would certify")
+        head = ("Rows of each run", f"Agreement they would certify ({EXPECTED})")
         return card(title, table(facts), table(rows, head=head))
 
 

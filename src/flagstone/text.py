@@ -114,7 +114,7 @@ def title(finding: Finding) -> str:
         rest = "this rule is only a draw of the coins" if drawn else "the rows say nothing"
         return f"No direction was kept: {rest}"
     others = finding.alternatives
-    one = f", one of {others.count} that fit" if others else ""
+    one = f", one of {others.count} that fit" if others and others.differ else ""
     return _TITLES[kind](finding) + one
 
 
@@ -166,6 +166,14 @@ def expression_note(finding: Finding) -> str | None:
             "a row by column name (csv.DictReader, pandas)" if plain else "encoded columns by name"
         )
     return f"x: {row}; numbers, decimals or text; needs: from fractions import Fraction"
+
+
+def nothing_to_break(finding: Finding) -> str | None:
+    """A warning if every row fits the equations; None if a row can break them."""
+    found = finding.news
+    if found is None or finding.question.labelled or len(found.rows) + len(found.constants):
+        return None
+    return f"there is no equation to check{_beyond(finding)}, so every row fits"
 
 
 def _span_title(finding: Finding) -> str:
@@ -353,7 +361,13 @@ def alternatives(finding: Finding) -> str | None:
     }[others.choice]
     if others.choice != "sparsest":
         which += "; the choice sparsest looks for one with few terms"
-    return f"{others.count} rules fit these rows; this is one of them, {which}"
+    agree = ""
+    if others.differ < others.dim:
+        row = "row that the encoding can make"
+        agree = f", of which {others.different} differ on some {row}"
+        if not others.differ:
+            agree = f", and agree on every {row}"
+    return f"{others.count} rules fit these rows{agree}; this is one of them, {which}"
 
 
 def partitions(finding: Finding) -> str | None:
@@ -515,6 +529,9 @@ def _labels(labels: tuple[str, ...]) -> str:
 
 def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     """What is known about the rows left out, in words."""
+    about = g.measured.about
+    if about == "equations" and g.measured.dim == g.setup.dim:
+        return "every row fits, as there is no equation that it could violate"
     most = g.uncovered_share if uncovered is None else uncovered
     exact = uncovered is not None or g.measured.outside is not None
     here = "at most " * (not exact) + percent(most) if most else "none"
@@ -526,7 +543,8 @@ def coverage(g: Guarantee, uncovered: float | None = None) -> str:
     if g.is_unmeasured and uncovered is None:
         return f"future rows not measured yet; {said}"
     share = percent(g.certified.eps or 0.0)
-    return f"at most {share} of future rows violate it (certified); {said}"
+    breaks = "violate it" if about else "lie outside the span of the kept rows"  # no answer: ⊥
+    return f"at most {share} of future rows {breaks} (certified); {said}"
 
 
 def _certifies_coverage(g: Guarantee) -> bool:
@@ -561,24 +579,39 @@ def next_step(g: Guarantee) -> str | None:
         some = g.setup.dim - g.measured.dim
         what = _equations(some, some) if about == "equations" else f"this {about}"
         steps.append(
-            f"on fresh rows like these a window from threshold {first} on would certify {what}"
+            f"on fresh rows like these a window from threshold {first} on"
+            f"{_by_contamination(g, first)} would certify {what}"
         )
     if g.withheld is not None:
         return "".join(steps) or None
     if second is None:
         return "certify the answer on the rows of the fit, or measure with an audit"
-    if second.rows_needed is not None:
-        rows = f"about {second.rows_needed:,} rows of this kind, often far fewer,"
-        steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     if second.t_first is not None:
+        say = _by_contamination(g, second.t_first, second.t_last)
         steps.append(
-            f"thresholds {second.t_first}..{second.t_last} would be certified here: choose the "
-            "window on pilot rows (plan), then answer on fresh ones"
+            f"thresholds {second.t_first}..{second.t_last}{say} would be certified here: choose "
+            "the window on pilot rows (plan), then answer on fresh ones"
         )
+    if second.rows_needed is not None:
+        this = "with this window " * bool(steps)
+        rows = f"{this}about {second.rows_needed:,} rows of this kind, often far fewer,"
+        steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     steps = steps or ["measure with an audit, or compare windows by their trade-off"]
     if g.proven.rows_needed is not None:
         steps.insert(0, f"{g.proven.rows_needed:,} rows prove what was asked")
     return "; ".join(steps)
+
+
+def _by_contamination(g: Guarantee, first: int, last: int | None = None) -> str:
+    """Say which contamination makes a window of as many rows start there; "" if it ends later."""
+    start, window = first - 1, g.setup.window
+    if not g.asked.contamination or start <= window.start:
+        return ""
+    if last is not None and start + window.length > last:
+        return ""
+    share = Decimal(start) / g.setup.n_rows
+    stated = _rounded(share, share.adjusted() - 1, ROUND_CEILING)
+    return f" (such as contamination {float(stated):g})"
 
 
 def hypotheses(g: Guarantee) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ def test_what_suggest_says(run, frames):
     assert list(found) == ["window", "forecast", "equations", "rows", "seed", "protocol", "run"]
     assert "600 rows: nothing; 1,200 rows: ≥ " in found["forecast"]
     assert "; 2,400 to 19,200 rows: ≥ " in found["forecast"]
+    assert "an expectation: single samples certify more or less" in found["forecast"]
     assert found["run"].endswith("flagstone constraints FRESH --protocol protocol.json")
     assert lines[-1].endswith("the window promises nothing: it was chosen on them.")
 

@@ -764,3 +764,16 @@ def test_a_bound_of_all_future_rows_is_not_shown(run, place):
     assert "of future rows" not in done.out + (place / "r.html").read_text()
     found = json.loads(run("show", "m.json", "--json").out)
     assert 0.999 < found["promises"]["certified"]["eps"] < 1
+
+
+def test_an_answer_without_equations_is_checked_with_a_warning(run):
+    bits = np.random.RandomState(1).randint(0, 2, size=(500, 3))
+    Path("free.txt").write_text("\n".join("".join(map(str, row)) for row in bits))
+    words = ["free.txt", "--format", "bits", "--seed", "1", "-o", "free.json"]
+    found = run("constraints", *words)
+    assert "No check equation holds" in found.out
+    assert "every row fits, as there is no equation that it could violate" in found.out
+    assert "violate it" not in found.out
+    done = run("check", "free.json", "free.txt")
+    assert done.code == 0
+    assert "free.json: there is no equation to check, so every row fits" in done.err

@@ -138,3 +138,9 @@ def test_bottom_is_neither_predicted_nor_broken():
         bottom.predict([[1, 1]])
     with pytest.raises(BottomError, match="nothing that rows could break"):
         bottom.check([[1, 1]], [1])
+
+
+def test_without_an_equation_every_row_fits_and_that_is_said():
+    nothing = Finding.of(Constraints(np.zeros((0, 2), dtype=int), [], 2))
+    with pytest.warns(InputWarning, match="no equation to check, so every row fits"):
+        assert nothing.check([[1, 0], [0, 1]]).tolist() == [True, True]

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,14 +21,14 @@ from flagstone.cli.reader import RowReader
 from flagstone.cli.results import misfits_text, refuse_existing_outputs, refuse_inputs
 from flagstone.cli.verbs import CheckOptions, PredictOptions, WorkerOptions, saved_frames
 from flagstone.disk import atomic_file
-from flagstone.errors import BottomError, InputError
+from flagstone.errors import BottomError, InputError, InputWarning
 from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import predict as predict_rows
 from flagstone.shards import ShardTask, predict_task
 from flagstone.store import ForeignFileError
 from flagstone.tables import Table
 from flagstone.tables.partitions import Partition
-from flagstone.text import left_out
+from flagstone.text import left_out, nothing_to_break
 from flagstone.wording import counted
 
 
@@ -44,6 +45,8 @@ def check(options: CheckOptions) -> int:
         return int(frames.check(found, options))
     if found.answer.is_bottom:
         raise BottomError(f"{options.finding} holds ⊥: there is nothing that rows could break")
+    if (nothing := nothing_to_break(found)) is not None:
+        warnings.warn(InputWarning(f"{options.finding}: {nothing}"), stacklevel=2)
     table = open_tables(options.files, options, found.provenance.get("reading"))
     reader = RowReader(table, ShardTask(found.question, found.encoding), options)
     review = reader.pipeline.check(found, max_misfits)

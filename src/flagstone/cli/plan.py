@@ -33,7 +33,7 @@ from flagstone.finding import SCHEMA, Finding
 from flagstone.guarantees import Window, plan
 from flagstone.rules import IndexRule
 from flagstone.second_pass import SecondPass
-from flagstone.suggest import suggestion
+from flagstone.suggest import EXPECTED, suggestion
 from flagstone.text import agreement
 
 
@@ -134,7 +134,7 @@ def _plan_window(files: Sequence[str], options: PlanOptions) -> int:
         print_json(_plain(found) | {"outputs": written})
     else:
         here = options.workers is None and options.cluster is None  # then rows were drawn again
-        how = "if rows are like these" if here else "at least: fewer rows may do"
+        how = f"if rows are like these; {EXPECTED}" if here else "at least: fewer rows may do"
         for line in _lines(found, [safe(path) for path in written], how):
             print(line)
     return OK
