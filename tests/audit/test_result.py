@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstone import __version__
 from flagstone.audit import (
     AuditResult,
     AuditStats,
@@ -255,8 +256,19 @@ def test_a_result_draws_itself_and_is_html(tmp_path):
     page = found.to_html(tmp_path / "audit.html")
     assert page == (tmp_path / "audit.html").read_text(encoding="utf-8")
     assert html in page
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 4
     assert "<script" not in page
     assert r"$\cost$" in replace(found, learner=r"$\cost$").to_html()
     assert "exact 0.488" in repr(found)
     assert "nothing can be said" in AuditResult("l", "d", PAIRS[1:])._repr_html_()
+
+
+def test_the_page_says_how_it_was_made(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    found = replace(AuditResult("l", "d", PAIRS[:1]), seed="<7>", command="flagstone audit '<x>'")
+    page = found.to_html()
+    assert f'flagstone {__version__} · <time datetime="2023-11-14">' in page
+    assert "the seed <code>&lt;7&gt;</code>" in page
+    assert "<pre><span>flagstone</span> <span>audit</span> <span>&#x27;&lt;x&gt;" in page
+    assert page.count("<svg") == found.panels[1]  # one each, that narrow pages put in a column
+    assert "Repeat it" not in replace(found, command=None).to_html()

@@ -283,7 +283,11 @@ def test_groups_bootstrap_and_outputs(run, place, numbers):
     assert (place / "audit.svg").read_bytes().startswith(b"<?xml")
     assert run(*words, "-o", "pairs.csv").code == 1  # nothing is replaced
     assert run(*words, "-o", "audit.html").code == 0
-    assert (place / "audit.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = (place / "audit.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<span>--learner</span> <span>my_learners:learn</span>" in page
+    assert "<span>--seed</span> <span>0</span></pre>" in page
+    assert "audit.html" not in page
 
 
 @pytest.mark.parametrize(

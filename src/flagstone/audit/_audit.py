@@ -182,6 +182,7 @@ def audit(
         caution=data.caution,
         hint=tuple(after_bottom(last)) if isinstance(last, RuleReader) else (),
         strong_id=None if file is None else task.strong_id,
+        seed=task.seed,
     )
 
 

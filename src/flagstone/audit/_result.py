@@ -11,17 +11,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from flagstone._version import __version__
 from flagstone.audit._measures import GENERAL, SCORES, SIMILARITIES, MeasureKind, Pair
 from flagstone.audit.intervals import anytime_interval, check_claim
 from flagstone.disk import atomic_write
 from flagstone.errors import MissingDependencyError, Parameter
 from flagstone.markup import card, escape, table
 from flagstone.plots.style import COLUMN_WIDTH, OKABE_ITO, Axes, Display
+from flagstone.report import report_date
 from flagstone.wording import counted
 
 #: Most kinds of errors that are listed.
@@ -113,6 +116,8 @@ class AuditResult(Display):
         Of all intervals.
     deterministic : bool or None
         Whether the same data and seed gave the same output twice; None if not checked.
+    seed, command : str or None
+        The seed of the audit, and the command that made it; the page shows them.
 
     Notes
     -----
@@ -145,6 +150,8 @@ class AuditResult(Display):
     claim: float | None = None
     hint: Sequence[str | Parameter] = ()
     strong_id: str | None = None
+    seed: str | None = None
+    command: str | None = None
 
     def __post_init__(self) -> None:
         check_claim(self.claim)
@@ -192,7 +199,7 @@ class AuditResult(Display):
     @property
     def panels(self) -> tuple[int, int]:  # type: ignore[override]
         """One row of panels: exact, pointwise, its worst input, approximate."""
-        return 1, len(_DRAWN.keys() & self.measures.keys())
+        return 1, len(self._drawn)
 
     @property
     def size(self) -> tuple[float, float]:  # type: ignore[override]
@@ -246,14 +253,24 @@ class AuditResult(Display):
         return _written(text.getvalue(), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return table and plot as a page that needs no network, and write it to a file."""
-        plot = self.image(".svg").decode()
+        """Return table and plot as a page that needs no network, and write it to a file.
+
+        It has the date of today, or of SOURCE_DATE_EPOCH.
+        """
+        day, css = report_date(), files("flagstone.audit").joinpath("page.css").read_text("utf-8")
+        images = (_Panel(self, key).image(".svg").decode() for key in self._drawn)
+        plots = "".join(image[image.index("<svg") :] for image in images)
+        seed = f"<p>Made with the seed <code>{escape(self.seed)}</code>.</p>\n" if self.seed else ""
+        words = (f"<span>{escape(word)}</span>" for word in (self.command or "").split(" "))
+        command = f"<h2>Repeat it</h2>\n<pre>{' '.join(words)}</pre>\n" if self.command else ""
         page = (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>Audit of {escape(self.learner)}</title>\n<style>body {{ margin: 1rem; "
-            "font: 15px system-ui, sans-serif } svg { max-width: 100%; height: auto }</style>\n"
-            f"{self._repr_html_()}\n{plot[plot.index('<svg') :]}</html>\n"
+            f"<title>Audit of {escape(self.learner)}</title>\n<style>{css}</style>\n<main>\n"
+            f'<p class="made">flagstone {__version__} · <time datetime="{day}">{day}</time></p>\n'
+            f"{self._repr_html_()}\n<h2>Estimates and intervals as pairs accumulate</h2>\n"
+            f'<div class="plots">{plots}</div>\n{seed}{command}'
+            "</main>\n</html>\n"
         )
         return _written(page, path)
 
@@ -389,25 +406,48 @@ class AuditResult(Display):
             parts += [table(rows, head=head), table([(line,) for line in self._notes()])]
         return card(f"Audit of {self.learner} on {self.data}", *parts)
 
+    @property
+    def _drawn(self) -> list[str]:
+        return [key for key in _DRAWN if key in self.measures]
+
+    @cached_property
+    def _path(self) -> dict[int, dict[str, Measure]]:
+        """The measures after some numbers of pairs."""
+        ends = np.unique(np.geomspace(1, len(self.pairs), _STEPS).round().astype(int)).tolist()
+        return {end: replace(self, pairs=self.pairs[:end]).measures for end in ends}
+
     def _draw(self, axes: list[Axes]) -> None:
-        ends = np.unique(np.geomspace(1, len(self.pairs), _STEPS).round().astype(int))
-        paths = [replace(self, pairs=self.pairs[:end]).measures for end in ends]
-        for axis, key in zip(axes, (key for key in _DRAWN if key in self.measures), strict=True):
-            path = [(n, found[key]) for n, found in zip(ends, paths, strict=True) if key in found]
-            x, color = [n for n, _ in path], OKABE_ITO[_DRAWN[key]]
-            low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
-            axis.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-            y = [m.estimate for _, m in path]
-            axis.plot(x, y, color=color, marker="o", markevery=[-1], clip_on=False)
-            axis.plot(x[-1:] * 2, [low[-1], high[-1]], color=color, linewidth=0.8)
-            axis.set_title(self.measures[key].name, fontsize=8)
-            axis.set(xlim=(0, len(self.pairs) + 0.5), ylim=(-0.02, 1.02), xlabel="pairs")
-            axis.locator_params(axis="x", integer=True)
+        for axis, key in zip(axes, self._drawn, strict=True):
+            self._draw_measure(axis, key)
             axis.label_outer(remove_inner_ticks=False)
         axes[0].set_ylabel(f"estimate, {100 * self.confidence:g} % interval")
         figure = axes[0].get_figure()
         if figure is not None and not figure.get_suptitle():
             figure.suptitle(self.learner, fontsize=8, parse_math=False)
+
+    def _draw_measure(self, axis: Axes, key: str) -> None:
+        path = [(n, found[key]) for n, found in self._path.items() if key in found]
+        x, color = [n for n, _ in path], OKABE_ITO[_DRAWN[key]]
+        low, high = ([getattr(m, end) for _, m in path] for end in ("low", "high"))
+        axis.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+        y = [m.estimate for _, m in path]
+        axis.plot(x, y, color=color, marker="o", markevery=[-1], clip_on=False)
+        axis.plot(x[-1:] * 2, [low[-1], high[-1]], color=color, linewidth=0.8)
+        axis.set_title(self.measures[key].name, fontsize=8)
+        axis.set(xlim=(0, len(self.pairs) + 0.5), ylim=(-0.02, 1.02), xlabel="pairs")
+        axis.locator_params(axis="x", integer=True)
+
+
+class _Panel(Display):
+    """One measure of a result, drawn alone: on narrow pages panels stand below each other."""
+
+    size = (2.4, 2.0)
+
+    def __init__(self, result: AuditResult, key: str) -> None:
+        self._result, self._key = result, key
+
+    def _draw(self, axes: list[Axes]) -> None:
+        self._result._draw_measure(axes[0], self._key)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

@@ -28,6 +28,7 @@ from flagstone.cli.console import (
     output_paths,
     print_json,
     refuse_options,
+    rerun_command,
 )
 from flagstone.cli.inputs import open_source
 from flagstone.cli.results import check_plot, refuse_inputs
@@ -94,7 +95,7 @@ def command(options: AuditOptions) -> int:
     except KeyboardInterrupt as stop:
         raise Interrupted(_how_to_resume(options.results)) from stop
     said = [option_here(one) if isinstance(one, Parameter) else one for one in found.hint]
-    found = replace(found, hint=tuple(said))
+    found = replace(found, hint=tuple(said), command=rerun_command(options.seed, outputs=options))
     if options.output is not None:
         (found.to_html if _is_page(options.output) else found.to_csv)(options.output)
     if options.plot is not None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from flagstone.cli.parser import options_given
-from flagstone.cli.verbs import VERBS, OutputOptions
+from flagstone.cli.verbs import VERBS
 from flagstone.disk import json_text
 from flagstone.errors import FlagstoneError, InputError, Parameter
 
@@ -129,14 +129,15 @@ def output_paths(options: Any) -> list[str]:
     return [path for path in given if path is not None]
 
 
-def rerun_command(seed: str | None, outputs: OutputOptions | None = None) -> str:
+def rerun_command(seed: str | None, outputs: Any = None) -> str:
     """Return the command line as typed, with the seed added if it was drawn afresh.
 
     With ``outputs`` it writes none of them: they exist by now, and are not to be replaced.
     """
     words = [_TABS_AS_TYPED.get(word, word) for word in ARGUMENTS]
     if outputs is not None:
-        written = {f"--{name}": getattr(outputs, name) for name in ("output", "report", "plot")}
+        names = ("output", "report", "plot")
+        written = {f"--{name}": getattr(outputs, name, None) for name in names}
         words = _without(words, written | {"-o": outputs.output})
     end = words.index("--") if "--" in words else len(words)
     given = any(word == "--seed" or word.startswith("--seed=") for word in words)
