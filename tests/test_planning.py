@@ -136,7 +136,10 @@ def notes(p):
     return others
 
 
-PAPER_NOTE = "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
+PAPER_NOTE = (
+    "paper, heavy: Algorithm 1 of the paper, with its bounds as printed (the proof uses half the "
+    "true sensitivity; S16 proves the theorem), corrected, and sharper; index: the default rule"
+)
 
 
 def test_a_plan_notes_what_was_asked_and_nothing_else():

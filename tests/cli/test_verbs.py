@@ -53,7 +53,7 @@ def test_constraints_find_the_hidden_checks_and_the_damaged_lines(run):
         "do not fit    6 rows (1.0 %): examples/frames.txt line 18, 72, 117, 197, 285, …"
         in done.out
     )
-    assert "12 kept, in 49 to 50 sets; 4 left out, in 1 to 2 sets" in done.out
+    assert "12 kept, each in 49 to 50 sets; 4 left out, each in 1 to 2 sets" in done.out
     assert re.search(r"fingerprint +[0-9a-f]{16}\n", done.out)
 
 

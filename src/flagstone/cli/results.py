@@ -92,8 +92,9 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
         step = next_step(finding.promises)
         lines += [("what now", step)] if step is not None else []
         lines += [("condition", safe(text)) for text in conditions(finding.promises)]
-        drawn = number(finding.promises.setup.threshold)
-        lines.append(("threshold", f"{drawn} from {finding.promises.setup.window}"))
+        setup = finding.promises.setup
+        drawn = f"{number(setup.threshold)}, drawn by the seed from {setup.window}"
+        lines.append(("threshold", drawn))
     rows = finding.rows
     if rows.read:
         text = f"{number(rows.read)} read{f', in {cut}' if (cut := finding.partitions) else ''}"
@@ -109,9 +110,9 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]
-        text = f"{len(kept)} kept, in {_sets(kept)}" if kept else "none kept"
+        text = f"{len(kept)} kept, each in {_sets(kept)}" if kept else "none kept"
         if lost:
-            text += f"; {len(lost)} left out, in {_sets(lost)}"
+            text += f"; {len(lost)} left out, each in {_sets(lost)}"
         lines.append(("directions", text))
     if finding.seed is not None:
         share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""

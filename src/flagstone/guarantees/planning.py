@@ -128,7 +128,9 @@ class Plan:
                 + ")"
             )
         notes.append(
-            "paper (printed): its proof uses half the true sensitivity; S16 proves the theorem"
+            "paper, heavy: Algorithm 1 of the paper, with its bounds as printed (the proof uses "
+            "half the true sensitivity; S16 proves the theorem), corrected, and sharper; "
+            "index: the default rule"
         )
         return notes
 
@@ -225,7 +227,8 @@ def plan(
     <BLANKLINE>
     · for every distribution, with independent rows: two samples disagree with probability at most \
 rho; at most eps of the rows of a sample are left out (for future rows: delta)
-    · paper (printed): its proof uses half the true sensitivity; S16 proves the theorem
+    · paper, heavy: Algorithm 1 of the paper, with its bounds as printed (the proof uses half the \
+true sensitivity; S16 proves the theorem), corrected, and sharper; index: the default rule
     """
     d, r, e = positive("dim", dim), check_share("rho", rho), check_share("eps", eps)
     c, F = check_contamination(contamination), as_field(field)
