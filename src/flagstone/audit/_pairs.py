@@ -90,7 +90,7 @@ class Task:
     def canonical(self) -> dict[str, Any]:
         """Return plain data that identify the task."""
         return {
-            "format": 2,
+            "format": 3,
             "learner": self.learner.canonical(),
             "data": self.data.canonical(),
             "compare": self.comparison.identity,

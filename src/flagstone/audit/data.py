@@ -153,9 +153,11 @@ class DividedTable:
     @property
     def caution(self) -> str:
         """Why intervals are only indicative, in lines."""
-        size = self._size
-        few = f"TOO FEW ROWS: samples of {counted(size, 'row')} say nothing about larger ones\n"
-        return few * (size < _FEW) + (_BOOTSTRAP if self.bootstrap else HALVES)
+        said = _BOOTSTRAP if self.bootstrap else HALVES
+        if self._size >= _FEW:
+            return said
+        size = counted(self._size, "row")
+        return f"TOO FEW ROWS: samples of {size} say nothing about larger ones\n{said}"
 
     @property
     def _size(self) -> int:
