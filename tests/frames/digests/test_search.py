@@ -46,6 +46,20 @@ def test_a_crc_that_a_sum_follows_is_found_in_its_byte(poly, n):
     assert (total.name, crc.rows_broken, total.rows_broken) == ("sum of bytes, 8 bits", 0, 0)
 
 
+@pytest.mark.parametrize("name", ["CRC-16/MODBUS", "CRC-16/KERMIT", "CRC-8/MAXIM-DOW"])
+@pytest.mark.parametrize("little", [True, False])
+@pytest.mark.parametrize("n_bytes", [5, 6])
+def test_a_reflected_crc_that_covers_an_xor_is_found_in_its_byte(name, little, n_bytes):
+    """All data are multiples of x⁸ + 1, which shares a factor with these polynomials."""
+    data, width = payload(n_bytes, 300, n_bytes), KNOWN[name].width
+    body = np.column_stack([data, np.bitwise_xor.reduce(data, axis=1)])
+    checks = np.array([oracle.crc(row, KNOWN[name]) for row in body.tolist()])
+    X = oracle.frames(body, checks, width, little=little)
+    crc, xor = search(names(X), X)
+    assert (crc.name, crc.columns[0]) == (name, f"x{8 * n_bytes + 8}")
+    assert (xor.name, xor.columns[0]) == ("XOR of bytes", f"x{8 * n_bytes}")
+
+
 @pytest.mark.parametrize("n", [100, 280, 530, 4096])
 def test_random_frames_usually_show_nothing_however_few(n):
     X = bits(payload(3, n, 32))

@@ -105,7 +105,7 @@ class Register:
         """Return the same register with its bits, and the order of the data, turned around."""
         w, n, layout = self.layout.width, len(self.layout.data), self.layout
         poly = mirrored(self.poly, w + 1)
-        key = modulo(times(power(1 - n, poly), mirrored(self.key, w)), poly)
+        key = _mirrored_key(self.key, poly, w, n)
         turned = replace(
             layout,
             data=layout.data[::-1],
@@ -250,7 +250,7 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
         return []
     found = []
     for poly in polynomials:
-        key = _key(pairs, poly, w)
+        key = _key(pairs, poly, w, len(layout.data))
         if key is not None:
             found.append(Register(layout, poly, key))
     return found
@@ -295,8 +295,13 @@ def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
     return sorted({quotient(common, q) for q in factors})
 
 
-def _key(pairs: list[tuple[int, int]], poly: int, w: int) -> int | None:
-    keys = [power(w, poly)]
+def _key(pairs: list[tuple[int, int]], poly: int, w: int, n_data: int) -> int | None:
+    """Return a key that gives every check: that of a CRC, or what one direction says.
+
+    A check inside the data may leave no direction that can be inverted, but CRCs are known.
+    """
+    turned = power(w, mirrored(poly, w + 1))
+    keys = [power(w, poly), _mirrored_key(turned, poly, w, n_data)]
     for a, b in pairs:
         if (inverted := inverse(a, poly)) is not None:
             keys.append(modulo(times(inverted, b), poly))
@@ -305,6 +310,11 @@ def _key(pairs: list[tuple[int, int]], poly: int, w: int) -> int | None:
         if all(modulo(times(a, key), poly) == b for a, b in pairs):
             return key
     return None
+
+
+def _mirrored_key(key: int, poly: int, w: int, n_data: int) -> int:
+    """Return the key of the mirrored register, whose polynomial this is."""
+    return modulo(times(power(1 - n_data, poly), mirrored(key, w)), poly)
 
 
 def _numbers(bits: Array) -> list[int]:
