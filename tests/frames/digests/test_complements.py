@@ -1,5 +1,7 @@
 """Bytes that a frame holds once more with every bit inverted."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,44 @@ def test_a_repeated_frame_is_taken_in_pairs():
 def test_four_bits_must_vary(commands, found):
     X = remote(np.random.default_rng(6), 300, commands)[:, 16:]
     assert (complement(X) is not None) == found
+
+
+def test_bytes_beside_others_may_hardly_vary():
+    rng = np.random.default_rng(8)
+    X = remote(rng, 200)
+    X[:, :16] = np.where(rng.integers(0, 2, size=(200, 1)), X[:1, :16], X[1:2, :16])
+    formula = "x8..x15 = x0..x7 inverted, x24..x31 = x16..x23 inverted"  # two addresses
+    assert complement(X).formula == formula
+    X[0, 0] ^= 1
+    assert complement(X[:, :16]) is None
+
+
+def test_a_frame_after_its_complement():
+    """Bresser 5-in-1: no parity of all bits, which follows; the one in the count of ones stays."""
+    rng = np.random.default_rng(9)
+    data = rng.integers(0, 256, size=(150, 12))
+    data[:, 0] = rng.choice([0xE2, 0x3C], 150)
+    ones = np.unpackbits(data.astype(np.uint8), axis=1).sum(axis=1)
+    half = np.column_stack([data, ones]).astype(np.uint8)
+    X, hit = oracle.damaged(rng, np.unpackbits(np.hstack([~half, half]), axis=1))
+    analysis, digests = named(X, 0)
+    assert analysis.complement.formula == "x104..x207 = x0..x103 inverted"
+    assert [digest.name for digest in digests] == ["odd parity of x0..x95"]
+    assert analysis.complement.rows_broken == hit.sum()
+
+
+@pytest.mark.parametrize(
+    ("n_ids", "seed", "mask"), [(4, 3, 0), (4, 10, 0), (6, 2, 0), (6, 5, 255), (6, 8, 255)]
+)
+def test_a_payload_that_is_sent_twice_is_no_evidence_where_it_cancels(n_ids, seed, mask):
+    rng = random.Random(seed)
+    ids = [rng.randbytes(2) for _ in range(n_ids)]
+    frames = []
+    for _ in range(60):
+        start, data = rng.choice(ids), rng.randbytes(2)
+        frames.append(start + data + bytes(byte ^ mask for byte in data))
+    X = np.unpackbits(np.array([list(frame) for frame in frames], dtype=np.uint8), axis=1)
+    assert named(X, 0)[1] == []
 
 
 def test_other_bytes_are_not_named():

@@ -13,7 +13,7 @@ from flagstone.frames.digests.rules import Solved, units
 
 #: Two bytes must be complements in this share of the rows; of the first rows, in a bit less.
 _SHARE, _FIRST, _FIRST_SHARE = 0.85, 64, 0.7
-#: Bytes of which fewer bits vary on their own may be complements by chance.
+#: Bytes of which fewer bits vary may be complements by chance, unless those beside them are, too.
 _FEWEST_FREE = 4
 
 
@@ -65,26 +65,39 @@ def _pairs(X: Array, phase: int, taken: Set[int]) -> list[tuple[int, int]]:
     """
     size = (X.shape[1] - phase) // 8
     values = units(X[:, phase : phase + 8 * size], 8)
-    pairs: list[tuple[int, int]] = []
+    checks = {(i - phase) // 8 for i in taken}  # bytes that hold check bits
+    pairs: dict[int, int] = {}
+
+    def add(i: int, j: int, n_free: int) -> bool:
+        """Add a pair of bytes, i before j, if they convince."""
+        data, check = (j, i) if j in checks else (i, j)
+        is_used = data in pairs or check in pairs or check in pairs.values()
+        fits = check not in checks and not is_used and _convinces(values[:, [i, j]], n_free)
+        if fits:
+            pairs[check] = data
+        return fits
+
     for j in range(size):
         opposite = values[:_FIRST, :j] + values[:_FIRST, j : j + 1] == 255
         for i in np.flatnonzero(opposite.mean(axis=0) >= _FIRST_SHARE)[::-1].tolist():
-            a, b = phase + 8 * i, phase + 8 * j
-            data, check = (b, a) if b in taken else (a, b)
-            is_used = any(data == c or check in (d, c) for d, c in pairs)
-            if check not in taken and not is_used and _convinces(values[:, i], values[:, j]):
-                pairs.append((data, check))
-    return sorted(pairs)
+            add(i, j, _FEWEST_FREE)
+    # bytes that hardly vary were inverted together with those beside them
+    for check, data in [*pairs.items()]:
+        for step in (-1, 1, -2, 2):
+            i, j = sorted((data + step, check + step))
+            while i >= 0 and j < size and add(i, j, 1):
+                i, j = i + step, j + step
+    return sorted((phase + 8 * data, phase + 8 * check) for check, data in pairs.items())
 
 
-def _convinces(values: Array, others: Array) -> bool:
-    """Say whether numbers are complements in most rows, and vary enough to show it."""
-    fits = values + others == 255
+def _convinces(values: Array, n_free: int) -> bool:
+    """Say whether two numbers are complements in most rows, and this many of their bits vary."""
+    fits = values.sum(axis=1) == 255
     if fits.mean() < _SHARE:
         return False
-    different = np.unique(values[fits])
+    different = np.unique(values[fits, 0])
     bits = (different ^ different[0])[:, np.newaxis] >> np.arange(8) & 1
-    return rank(bits.astype(np.uint8)) >= _FEWEST_FREE
+    return rank(bits.astype(np.uint8)) >= n_free
 
 
 def _formulas(names: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from flagstone.algebra import Array
 from flagstone.errors import FormatError
-from flagstone.frames.digests.frame import Frame, rank
+from flagstone.frames.digests.frame import Frame
 from flagstone.frames.digests.registers import CANDIDATES
 from flagstone.frames.digests.rules import Rule, Solved, product, rule_from_dict, rule_to_dict
 
@@ -225,9 +225,14 @@ def linear_digest(
         tuple(frame.names[i] for i in rule.columns),
         {**parameters, "data": names_of(frame.names, data)},
         formula,
-        len(rule.columns) * rank(frame.directions[:, list(data)]),
+        len(rule.columns) * frame.n_inputs(data, _keys(rule.matrix[:, list(data)])),
         rule,
     )
+
+
+def _keys(matrix: Array) -> list[int]:
+    """Return what each column of a map adds, as a number."""
+    return [number(column) for column in matrix.T.astype(int).tolist()]
 
 
 def solved_by(frame: Frame, columns: tuple[int, ...], matrix: Array) -> Solved:
@@ -252,7 +257,7 @@ def explained(
     shown = product(frame.directions[:, data], map_of)
     if (shown != frame.directions[:, list(columns)]).any():
         return None
-    if len(columns) * rank(frame.directions[:, data]) < needed:
+    if len(columns) * frame.n_inputs(data, _keys(map_of)) < needed:
         return None
     matrix = np.zeros((len(columns), frame.dim), dtype=np.uint8)
     matrix[:, data] = map_of

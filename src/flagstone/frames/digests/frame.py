@@ -179,6 +179,22 @@ class Frame:
         """Say whether some columns are functions of others."""
         return self.needed(columns, by) is not None
 
+    def n_inputs(self, columns: Sequence[int], keys: Sequence[int]) -> int:
+        """Count the independent inputs of a map that adds a key for each column.
+
+        Columns that are equal, or opposite, enter together: where their keys cancel, the map does
+        not read them.
+
+        >>> from flagstone.answers import Constraints
+        >>> frame = Frame.of(Constraints([[0, 1, 1]], [0]))
+        >>> frame.n_inputs([0, 1, 2], [1, 1, 1]), frame.n_inputs([0, 1, 2], [1, 1, 2])
+        (1, 2)
+        """
+        together: dict[bytes, int] = {}
+        for column, key in zip(columns, keys, strict=True):
+            together[self.shapes[column]] = together.get(self.shapes[column], 0) ^ key
+        return rank(self.directions[:, [i for i in columns if together[self.shapes[i]]]])
+
     @cached_property
     def _equations(self) -> Array:
         return Subspace.span(self.directions, dim=self.dim).annihilator().basis

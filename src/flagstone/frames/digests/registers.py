@@ -246,14 +246,20 @@ def registers(frame: Frame, layout: ByteLayout) -> list[Register]:
         return []
     polynomials = _polynomials(pairs, w)
     free = rank(frame.directions[:, layout.covered()])
-    if not polynomials or w * free < 2 * w + CANDIDATES + CERTAIN:
+    needed = 2 * w + CANDIDATES + CERTAIN
+    if not polynomials or w * free < needed:
         return []
     found = []
     for poly in polynomials:
         key = _key(pairs, poly, w, len(layout.data))
         if key is not None:
             found.append(Register(layout, poly, key))
-    return found
+    return [register for register in found if w * _n_inputs(frame, register) >= needed]
+
+
+def _n_inputs(frame: Frame, register: Register) -> int:
+    entered = [(i, k) for i, k in zip(register.layout.data, register.keys(), strict=True) if i >= 0]
+    return frame.n_inputs([i for i, _ in entered], [key for _, key in entered])
 
 
 @lru_cache(maxsize=256)  # the same for many layouts

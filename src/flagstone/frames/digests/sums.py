@@ -105,15 +105,17 @@ class _Fit:
         often = np.minimum(good.mean(axis=0), 1 - good.mean(axis=0)) > _RARE
         self.columns = frozenset(np.flatnonzero(often).tolist()).intersection([*check, *data])
         totals = rule.added(good)
-        n_units = _n_added(totals, rule.modulus)
+        entering = _entering(totals, rule.modulus)
         # a constant byte before a sum of 8 bits is no part of it
         parts = moves[check].reshape(-1, min(8, rule.width)).any(axis=1)
         rest = int(moves.sum() - moves[[*check, *data]].sum())
         # two fields and their sum, or a difference, are no check of a frame that holds more
+        n_units = len(entering)
         if not parts.all() or n_units < 2 or (rest and (n_units < 3 or rule.width < 8)):
             return
-        n_rows = len(np.unique(totals[:, totals.any(axis=0)], axis=0))
-        n_free = rank(good[1:, data] ^ good[0, data])
+        n_rows = len(np.unique(totals[:, entering], axis=0))
+        read = np.array(data).reshape(-1, rule.unit)[entering].ravel()
+        n_free = rank(good[1:, read] ^ good[0, read])
         share = self.n_fit / len(X)  # the chance that as many rows fit is 2 to the minus this:
         bits = (rule.width * share - _entropy(share)) * min(n_rows - 1, 4 * n_free)
         self.evidence = max(0, int(bits))
@@ -121,20 +123,21 @@ class _Fit:
         self.convinces = enough and not _copies(good, check, data)
 
 
-def _n_added(totals: Array, modulus: int) -> int:
-    """Count the units that vary; two opposite fields, whose sum is constant, add nothing."""
+def _entering(totals: Array, modulus: int) -> list[int]:
+    """Return the units that vary, without opposite ones, whose sum is constant."""
     few = totals[:_COMPARED]
     left = np.flatnonzero((totals != totals[0]).mean(axis=0) > _RARE).tolist()
-    n = len(left)
+    kept = []
     while left:
         first = left.pop()
         for other in left:
             both = (few[:, first] + few[:, other]) % modulus
             if np.bincount(both).max() >= _OPPOSITE * len(few):
                 left.remove(other)
-                n -= 2
                 break
-    return n
+        else:
+            kept.append(first)
+    return sorted(kept)
 
 
 def _entropy(share: float) -> float:
