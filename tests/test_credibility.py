@@ -360,3 +360,19 @@ def test_no_support_for_what_says_nothing():
     with pytest.warns(ReplicabilityWarning, match="⊥"):
         bottom = ParityClassifier(random_state=1).fit(X, np.arange(300) % 2).finding_
     assert (bottom.support, bottom.is_answer) == (None, False)
+
+
+def test_too_few_rows_come_before_other_reasons_of_bottom():
+    random = np.random.RandomState(3)
+    X, y = random.randint(0, 2, size=(80, 6)), random.randint(0, 2, size=80)
+    few = "8 rows are few for rows of dimension 8: use at least 32 rows; if labels may be wrong"
+    with pytest.warns(ReplicabilityWarning, match=few):
+        model = ParityClassifier(random_state=1).fit(X[[0, 0, 1, 1, 2, 2, 3, 3]], [0, 1] * 4)
+    assert model.is_bottom_
+    assert model.finding_.hint.startswith(few)
+    with pytest.raises(BottomError, match=few):
+        model.predict(X)
+    with pytest.warns(ReplicabilityWarning):
+        model = ParityClassifier(random_state=1).fit(X, y)
+    assert model.is_bottom_
+    assert "few" not in model.finding_.hint

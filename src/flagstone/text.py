@@ -315,8 +315,8 @@ def hint(finding: Finding) -> str | None:
             )
         )
         return (
-            f"if {more}labels may be wrong, say how many (contamination); {not_linear}or add "
-            "columns that the label depends on"
+            f"{few_rows(finding)}if {more}labels may be wrong, say how many (contamination); "
+            f"{not_linear}or add columns that the label depends on"
         )
     if best is None:
         return None
@@ -331,6 +331,16 @@ def hint(finding: Finding) -> str | None:
         f"another window would be more stable: {where} give one space of dimension {best.dim}. Use "
         "it on new data only (plan): choosing it on these rows voids the guarantees"
     )
+
+
+def few_rows(finding: Finding) -> str:
+    """That there are few rows for their dimension D, fewer than 4·D; "" if there are enough."""
+    g, V = finding.promises, finding.subspace
+    if g is None or V is None or g.setup.n_rows >= 4 * V.ambient_dim:
+        return ""
+    D = V.ambient_dim
+    few = f"{counted(g.setup.n_rows, 'row', 'is')} few for rows of dimension {D:,}"
+    return f"{few}: use at least {4 * D:,} rows; "
 
 
 def products_need(finding: Finding) -> str:

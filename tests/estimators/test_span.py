@@ -252,3 +252,11 @@ def test_an_infeasible_system_names_methods_that_there_are():
         model.solve()
     assert hasattr(model, re.search(r"(\w+)\(X, y\)", str(caught.value))[1])
     assert model.contradiction(A, b).verify(A, b)
+
+
+def test_the_formula_lists_equations_in_the_order_of_the_shell():
+    a, b, c, e = np.random.RandomState(1).randint(0, 900, size=(4, 300))
+    model = AffineSpan(field="QQ", random_state=1).fit(np.stack([a, b, c, a + b + c, e, e]).T)
+    lines = ["x4 - x5 = 0", "x0 + x1 + x2 - x3 = 0"]
+    assert model.formula_.splitlines() == list(model.finding_.lines) == lines
+    assert list(model.answer_.lines) == lines[::-1]

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from flagstone import GF, AffineSpan, Finding
+from flagstone import GF, QQ, AffineSpan, Finding
 from flagstone.answers import Constraints, LinearSystem, ParityRule
 from flagstone.cli.runner import run
 from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.measurement import Measurement
 from flagstone.question import SubspaceQuestion
 from flagstone.report import html_report
-from flagstone.tables import Place, is_frames, misfit_groups
+from flagstone.tables import Place, is_frames, misfit_groups, misfit_records
 
 COLUMNS = (("odor", "onehot:a,c,m"), ("ring", "onehot:n,o"), ("veil", "levels:p,u"))
 ENCODING = Encoding(GF(2), tuple(ColumnEncoder.parse(*pair) for pair in COLUMNS))
@@ -143,3 +143,37 @@ def test_categories_beside_amounts_over_the_rationals(tmp_path, capsys):
     ]
     assert run([*map(str, words), "--contamination", "0.01"]) == 0
     assert "line 9: net 7, gross 0, off by 7" in capsys.readouterr().out
+
+
+def test_a_row_that_breaks_two_equations_is_off_by_two_amounts():
+    checks = Constraints([[1, 1, -1, 0], [0, 0, 1, -2]], [0, 1], "QQ", ["a", "b", "c", "d"])
+    finding = with_rows(checks, Encoding.plain(QQ, ["a", "b", "c", "d"]), "1 1 5/2 7/8", "1 1 2 1")
+    one, both = misfit_groups(finding)
+    assert both.breaks == finding.lines == ("c - 2·d = 1", "a + b - c = 0")
+    assert (both.columns[-1], both.rows[0][1][-1]) == ("off by", "-0.25; -0.5")
+    assert one.breaks == ("c - 2·d = 1",)
+    assert both.rows[0][0].row == 1
+    assert misfit_records(finding)[0] == {
+        "file": "a.csv",
+        "row": 1,
+        "line": 2,
+        "cells": {"a": "1", "b": "1", "c": "2.5", "d": "0.875"},
+        "breaks": ["c - 2·d = 1", "a + b - c = 0"],
+        "off_by": ["-0.25", "-0.5"],
+    }
+
+
+def test_a_constant_is_missed_by_an_amount_too():
+    checks = Constraints([[1, 0], [0, 1]], [2, 5], "QQ", ["a", "b"])
+    finding = with_rows(checks, Encoding.plain(QQ, ["a", "b"]), "3 9/2")
+    [record] = misfit_records(finding)
+    assert (record["breaks"], record["off_by"]) == (["a = 2", "b = 5"], ["1", "-0.5"])
+
+
+def test_records_of_categories_hold_their_cells_and_no_amounts():
+    finding = with_rows(CHECKS, ENCODING, "001010", "100100")
+    first, second = misfit_records(finding)
+    assert first["cells"] == {"odor": "m", "ring": "o", "veil": "p"}
+    assert second["breaks"] == ["odor = m exactly when ring = n"]
+    assert first["off_by"] is None
+    assert misfit_records(replace(finding, rows=Measurement(9))) == []

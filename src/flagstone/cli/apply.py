@@ -26,7 +26,7 @@ from flagstone.finding import SCHEMA, Finding
 from flagstone.measurement import predict as predict_rows
 from flagstone.shards import ShardTask, predict_task
 from flagstone.store import ForeignFileError
-from flagstone.tables import Table
+from flagstone.tables import Table, is_frames, misfit_records
 from flagstone.tables.partitions import Partition
 from flagstone.text import left_out, nothing_to_break
 from flagstone.wording import counted
@@ -58,6 +58,7 @@ def check(options: CheckOptions) -> int:
     share = misfits / rows.read  # a table without rows is refused
     ok = share <= tolerance
     if options.json:
+        records = None if is_frames(found) else misfit_records(replace(found, rows=rows))
         print_json(
             {
                 "schema": SCHEMA,
@@ -67,6 +68,7 @@ def check(options: CheckOptions) -> int:
                 "share": share,
                 "tolerance": tolerance,
                 "equations": equations,
+                "misfits": records,
                 "digests": None,
                 "unusual": None,
             }

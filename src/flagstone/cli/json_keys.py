@@ -92,6 +92,8 @@ CHECK_KEYS = {
     "share": "misfits / rows read",
     "tolerance": "the share that may break it",
     "equations": "for each equation, how many rows break it",
+    "misfits": "tables: of each row in rows.places its file, row, line, cells by column, the "
+    "equations that it breaks (breaks), and over QQ by how much (off_by); null for frames",
     "digests": "findings of frames: for each digest, how many frames break it; null otherwise",
     "unusual": "findings of frames: frames that break an equation, but no digest; null otherwise",
 }

@@ -397,6 +397,8 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """The answer as text, with a warning if it says nothing about the rows."""
         finding = self._ask()
         text, note = finding.answer.text, finding.title if finding.is_empty else self._legend
+        if sorted(finding.lines) == sorted(finding.answer.lines):  # in the order of the shell
+            text = "\n".join(finding.lines) or text
         gap = "\n" if "\n" in text else "  "
         return f"{text}{gap}# {note}" if note else text
 

@@ -22,7 +22,7 @@ from flagstone.estimators.labels import (
     named_classes,
 )
 from flagstone.finding import Finding
-from flagstone.text import products_need
+from flagstone.text import few_rows, products_need
 
 
 def is_binary(field: Any) -> bool:
@@ -47,7 +47,9 @@ def after_bottom(estimator: Any, finding: Finding | None = None) -> list[str | P
     said: list[str | Parameter]
     if "contamination" in known:
         allowed = known["contamination"] or getattr(known["rule"], "contamination", 0.0)
-        said = [f"; if labels may be wrong, allow for {'more ' if allowed else ''}wrong rows with "]
+        few = "" if finding is None else few_rows(finding)
+        more = "more " if allowed else ""
+        said = [f"; {few}if labels may be wrong, allow for {more}wrong rows with "]
         said += [Parameter("contamination")]
         if finding is None or finding.credibility.products is not None:
             said += ["; if the rule may not be linear, try "]

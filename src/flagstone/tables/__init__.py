@@ -18,7 +18,7 @@ from flagstone.encoding import ColumnEncoder, Encoding
 from flagstone.tables.batches import Batch, Place
 from flagstone.tables.encoded import EncodedBatch
 from flagstone.tables.frames import reorder
-from flagstone.tables.misfits import MisfitGroup, misfit_groups, misfit_lines
+from flagstone.tables.misfits import MisfitGroup, misfit_groups, misfit_lines, misfit_records
 from flagstone.tables.opening import BIT_ORDERS, FORMATS, open_table
 from flagstone.tables.proposals import Proposal, propose
 from flagstone.tables.table import Table
@@ -41,6 +41,7 @@ __all__ = [
     "is_frames",
     "misfit_groups",
     "misfit_lines",
+    "misfit_records",
     "open_table",
     "propose",
     "reorder",

@@ -53,12 +53,9 @@ def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup
     ...     print(group.breaks, group.columns, group.rows[0][1])
     ('net + vat - gross = 0',) ('net', 'vat', 'gross', 'off by') ('100', '19', '119.1', '-0.1')
     """
-    rows, encoding = finding.rows, finding.words
-    values = rows.values[:most]
-    if not values:
+    rows, encoding, X = finding.rows, finding.words, _shown_rows(finding, most)
+    if X is None:
         return []
-    width = finding.answer.dim + finding.question.labelled
-    X = finding.field.array(finding.field.from_texts(values, width))
     told, broken, used = _equations(finding, X)
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, row in enumerate(broken):
@@ -66,7 +63,7 @@ def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup
     found = []
     for which, members in sorted(groups.items()):
         columns = _columns(finding, np.asarray(used[list(which)].any(axis=0)))
-        residual = _residuals(finding, X, which)
+        residual = ["; ".join(row) for row in _residuals(finding, X, which)]
         listed = []
         for i in members:
             written = cells(encoding, X[i].tolist(), columns)
@@ -75,6 +72,50 @@ def misfit_groups(finding: Finding, most: int | None = None) -> list[MisfitGroup
         head = (*columns, "off by") if residual else columns
         found.append(MisfitGroup(tuple(told[k] for k in which), head, listed))
     return found
+
+
+def misfit_records(finding: Finding) -> list[dict[str, Any]]:
+    """Return the rows that are known not to fit, in their order, as values for JSON.
+
+    Each with its place, the cells of all columns that are read, what it breaks, and over QQ by how
+    much.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from flagstone import Finding
+    >>> from flagstone.answers import Constraints
+    >>> from flagstone.measurement import Measurement
+    >>> ledger = Finding.of(Constraints([[1, 1, -1]], [0], "QQ", ["net", "vat", "gross"]))
+    >>> rows = Measurement(9, None, 1, 0, (("a.csv", 4, 5),), ("100 19 1191/10",))
+    >>> [row] = misfit_records(replace(ledger, rows=rows))
+    >>> row["line"], row["cells"], row["breaks"], row["off_by"]
+    (5, {'net': '100', 'vat': '19', 'gross': '119.1'}, ['net + vat - gross = 0'], ['-0.1'])
+    """
+    X = _shown_rows(finding)
+    if X is None:
+        return []
+    told, broken, _ = _equations(finding, X)
+    found = []
+    for i, row in enumerate(broken):
+        which = tuple(np.flatnonzero(row).tolist())
+        residual = _residuals(finding, X[i : i + 1], which)
+        file, number, line = finding.rows.places[i]
+        found.append(
+            {"file": file, "row": number, "line": line}
+            | {"cells": cells(finding.words, X[i].tolist())}
+            | {"breaks": [told[k] for k in which], "off_by": residual[0] if residual else None}
+        )
+    return found
+
+
+def _shown_rows(finding: Finding, most: int | None = None) -> Array | None:
+    """Return the encoded rows that are known not to fit, labels included; None without any."""
+    values = finding.rows.values[:most]
+    if not values:
+        return None
+    width = finding.answer.dim + finding.question.labelled
+    return finding.field.array(finding.field.from_texts(values, width))
 
 
 def misfit_lines(finding: Finding, most: int) -> list[str]:
@@ -126,14 +167,16 @@ def _columns(finding: Finding, used: Array) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found + label))
 
 
-def _residuals(finding: Finding, X: Array, which: tuple[int, ...]) -> list[str]:
-    """Return by how much each row misses the only equation that it breaks, over QQ."""
+def _residuals(finding: Finding, X: Array, which: tuple[int, ...]) -> list[list[str]]:
+    """Return by how much each row misses each of the equations that it breaks, over QQ."""
     news, F = finding.news, finding.field
-    if F.order is not None or news is None or len(which) != 1 or which[0] >= len(news.rows):
+    if F.order is not None or news is None or not which or which[-1] >= len(finding.checks):
         return []
-    row: Any = news.rows[which[0]]
-    off = F.sub(
-        F.dot(F.rows(X[:, :-1] if finding.question.labelled else X), row[np.newaxis, :-1]),
-        np.array([row[-1:]], dtype=F.dtype),
-    )
-    return [number_text(F, value) for value in off[:, 0]]
+    equations = np.zeros((len(finding.checks), finding.answer.dim + 1), dtype=int).astype(F.dtype)
+    equations[: len(news.rows)] = news.rows
+    for k, (column, value) in enumerate(news.constants, len(news.rows)):
+        equations[k, column], equations[k, -1] = F.one, value
+    chosen = equations[list(which)]
+    features = F.rows(X[:, : finding.answer.dim])
+    off = F.sub(F.dot(features, chosen[:, :-1]), chosen[np.newaxis, :, -1])
+    return [[number_text(F, value) for value in row] for row in off]

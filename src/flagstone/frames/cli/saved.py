@@ -63,6 +63,7 @@ def check(finding: Finding, options: CheckOptions) -> int:
             "share": share,
             "tolerance": tolerance,
             "equations": list(map(list, counts.items())),
+            "misfits": None,
         }
         keys["digests"] = [[d.name, int(broken_by([d], found.rows).sum())] for d in found.checks]
         head = {"schema": SCHEMA, "fingerprint": finding.fingerprint, "ok": ok}
