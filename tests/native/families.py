@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flagstone._kernels import available
 from flagstone.algebra.fields import _flint
 from flagstone.algebra.fields._conway import CONWAY
 from tests import naive
-
-#: The versions of the kernels that this processor can run, the reference included.
-VERSIONS = available()
+from tests.native.versions import VERSIONS
 
 
 def factor(q: int) -> tuple[int, int]:

@@ -11,6 +11,8 @@ from operator import itemgetter
 
 import numpy as np
 
+from tests.native.versions import pack, unpack
+
 #: Widths around every number of words and vectors.
 WIDTHS = (1, 2, 7, 8, 9, 20, 63, 64, 65, 127, 128, 129, 192, 193, 255, 256, 257, 384, 385, 449)
 
@@ -18,19 +20,6 @@ KINDS = (
     "uniform", "lowrank", "planted", "skewed", "zipf",
     "ties", "repeats", "change", "sparse", "again",
 )  # fmt: skip
-
-
-def pack(X: np.ndarray) -> np.ndarray:
-    """Rows of 0 and 1 as packed words."""
-    octets = np.packbits(X.astype(np.uint8), axis=1, bitorder="little")
-    words = np.zeros((len(X), max(1, -(-X.shape[1] // 64)) * 8), np.uint8)
-    words[:, : octets.shape[1]] = octets
-    return words.view(np.uint64)
-
-
-def unpack(words: np.ndarray, dim: int) -> np.ndarray:
-    """Packed words as rows of 0 and 1."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=dim, bitorder="little")
 
 
 def integers(words: np.ndarray) -> list[int]:

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone._kernels import available
-
-VERSIONS = available()
+from tests.native.versions import NATIVE, VERSIONS
 
 
 @st.composite
@@ -40,7 +38,7 @@ ONE = np.ones(1)
 GOOD = [ONE, ONE, ONE, ONE, 5.0, 1.0, 1.0, 1.0, 1e-12]
 
 
-@pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
+@pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize(
     ("at", "argument"),
     [

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive
-from tests.native.families import VERSIONS, Family
+from tests.native.families import Family
+from tests.native.versions import VERSIONS
 from tests.strategies import Sample, rows_of, vectors
 
 MAX_DIM = {3: 5, 4: 4, 5: 4, 7: 3, 8: 3, 9: 3, 11: 3}

@@ -7,21 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.native.families import VERSIONS
 from tests.native.gf2 import (
     KINDS,
     WIDTHS,
     chain,
     combinations,
     levels,
-    pack,
     partition,
     partitions,
     sample,
 )
-
-#: The reference counts in Python integers: exact at any width, but not made for thousands of rows.
-NATIVE = [name for name in VERSIONS if name != "python"]
+from tests.native.versions import NATIVE, VERSIONS, pack
 
 
 @pytest.fixture(params=list(VERSIONS))

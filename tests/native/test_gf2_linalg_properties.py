@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.native.families import VERSIONS
-from tests.native.gf2 import KINDS, WIDTHS, Span, chain, integers, pack, partition, sample, unpack
+from tests.native.gf2 import KINDS, WIDTHS, Span, chain, integers, partition, sample
+from tests.native.versions import VERSIONS, pack, unpack
 
 
 def flag(version, words, dim):

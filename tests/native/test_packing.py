@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone._kernels import available
+from tests.native.versions import NATIVE, VERSIONS
 
-VERSIONS = available()
 DTYPES = [np.bool_, *(np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8))]
 DIMS = (1, 7, 8, 9, 20, 63, 64, 65, 72, 127, 128, 129, 255, 256, 257, 385, 513)
 
@@ -108,7 +107,7 @@ def test_nothing_is_packed_into_zeros(kernels, shape):
     assert fits is True
 
 
-@pytest.mark.parametrize("name", sorted(set(VERSIONS) - {"python"}))
+@pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone._kernels import available
 from flagstone.notation import FrameProblem, line_form, parse_frames
+from tests.native.versions import NATIVE, VERSIONS
 
-VERSIONS = available()
-NATIVE = sorted(set(VERSIONS) - {"python"})
 NOTATIONS = {4: "hex", 1: "bits"}
 
 

@@ -6,6 +6,7 @@ import pytest
 from flagstone._kernels import available
 
 VERSIONS = available()
+#: Those that are fast enough for thousands of rows: all but the reference.
 NATIVE = {name: version for name, version in VERSIONS.items() if name != "python"}
 
 #: Widths around every boundary of words, vectors and caches.
