@@ -139,7 +139,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         # whether all are 1 depends on the sample, which the order of rows must not
         if weights is not None and not counts_rows and (weights == 1).all():
             weights = None
-        taken = self._first(CountedRows(rows, labels, weights))
+        taken = self._used_rows(CountedRows(rows, labels, weights))
         counted = self._count(taken, counts_rows, classes)
         if self._question.labelled and "_target" not in vars(self):
             self._target: str = label_name(y, feature_names(self))
@@ -149,7 +149,7 @@ class SpanEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return what belongs to each row, checked; None where nothing does."""
         return None
 
-    def _first(self, taken: CountedRows) -> CountedRows:
+    def _used_rows(self, taken: CountedRows) -> CountedRows:
         """Return the first rows, as many as the coins draw, where the rule draws their number."""
         rule = self._rule()
         used = rule.n_rows(Coins(self.random_state_))

@@ -101,8 +101,8 @@ class SpanRule(ABC):
         m = most = positive("n_rows", n_rows)
         if self.draw_rows is not None:  # whichever number of rows the coins draw
             m, most = self.draw_rows // 2 + 1, self.draw_rows
-        t_min = self._first(dim, most if self.contamination else m, n_shards)
-        t_max = self._last(dim, m, n_shards, t_min)
+        t_min = self._first_threshold(dim, most if self.contamination else m, n_shards)
+        t_max = self._last_threshold(dim, m, n_shards, t_min)
         if t_max < t_min:
             raise WindowError(
                 Parameter("t_max"),
@@ -114,16 +114,16 @@ class SpanRule(ABC):
             )
         return g.Window(self.name, t_min, t_max)
 
-    def _first(self, dim: int, n_rows: int, n_shards: int) -> int:
+    def _first_threshold(self, dim: int, n_rows: int, n_shards: int) -> int:
         if self.t_min is None:
             if self.is_default:
-                return self._default_first(dim, n_rows, n_shards)
+                return self._default_first_threshold(dim, n_rows, n_shards)
             return g.outlier_start(n_rows, self.contamination) + 1
         if _is_integer(self.t_min):
             return int(self.t_min)
         return math.ceil(exact(self.t_min) * n_rows) + 1
 
-    def _last(self, dim: int, n_rows: int, n_shards: int, t_min: int) -> int | float:
+    def _last_threshold(self, dim: int, n_rows: int, n_shards: int, t_min: int) -> int | float:
         t_max: Any = self.t_max
         start = t_min - 1
         if t_max == "paper":
@@ -149,7 +149,7 @@ class SpanRule(ABC):
         given = (self.rho, self.t_min, self.t_max)
         return given == (None, None, None) and not self.contamination
 
-    def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
+    def _default_first_threshold(self, dim: int, n_rows: int, n_shards: int) -> int:
         """The first threshold where none is named."""
         return 1
 

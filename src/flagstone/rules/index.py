@@ -46,7 +46,7 @@ class IndexRule(SpanRule):
 
     name: ClassVar[str] = "index"
 
-    def _default_first(self, dim: int, n_rows: int, n_shards: int) -> int:
+    def _default_first_threshold(self, dim: int, n_rows: int, n_shards: int) -> int:
         """Half way to the last threshold (docs/theory/rules.md, "Which window?")."""
         if n_rows < 4 * dim:  # t = 2 would keep next to nothing
             return 1
