@@ -1,5 +1,7 @@
 """Comparisons: what each notion looks at, and similarities that are those of the textbook."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from flagstone import Subspace
 from flagstone.audit._learners import TaskError, Trial
-from flagstone.audit._measures import PairComparison, similarity
+from flagstone.audit._measures import COMPARISONS, SIMILARITIES, PairComparison, similarity
+from flagstone.cli.verbs import COMPARED
 from flagstone.errors import InputError
 
 
@@ -33,6 +36,13 @@ def agreeing(a, b, kind="other"):
     found = comparison.pair(a, b)
     packed = np.frombuffer(bytes.fromhex(found.inputs), dtype=np.uint8)
     return np.unpackbits(packed, count=len(a.predicted)).astype(bool)
+
+
+def test_the_command_line_offers_every_comparison():
+    assert COMPARED == COMPARISONS
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    (row,) = re.findall(r"\| `--compare NAME` \|.*", page.read_text(encoding="utf-8"))
+    assert [name for name in SIMILARITIES if not re.search(rf"\b{name}\b", row)] == []
 
 
 def test_fingerprints_are_compared_whatever_else_differs():

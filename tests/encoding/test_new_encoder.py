@@ -1,12 +1,14 @@
 """A new kind of encoder is one class and its entry in ENCODERS: everything else follows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from flagstone import GF
+from flagstone import GF, FieldEncoder
 from flagstone.cli import main
 from flagstone.encoding import ENCODERS, ColumnEncoder, Encoding, cells, constant_text, worded
 from flagstone.encoding._column import Statement
+from flagstone.encoding._entries import refuse
 from flagstone.errors import InputError
 from flagstone.tables import open_table
 
@@ -23,6 +25,7 @@ class Sign(ColumnEncoder):
         return "number"
 
     def encode(self, values, field):
+        refuse(self.missing(values), values, "is missing")
         return (values < 0).astype(field.dtype)[:, np.newaxis]
 
     def cell(self, part, field):
@@ -72,6 +75,12 @@ def test_findings_speak_its_words(table):
     assert cells(encoding, [1, 0]) == {"due": "negative", "state": "fine"}
     assert constant_text(encoding, 0, 1) == "due<0 = 1"
     assert Encoding(GF(2), encoding.encoders, degree=2).names[-1] == "due<0·state"
+
+
+def test_it_refuses_a_missing_value_itself(signs):
+    encoder = FieldEncoder(encoders={"due": "sign"}).fit(pd.DataFrame({"due": [1.5, -2.0]}))
+    with pytest.raises(InputError, match=r"row 1, column 'due' .* is missing"):
+        encoder.transform(pd.DataFrame({"due": [1.5, np.nan]}))
 
 
 def test_it_is_listed_where_encoders_are(signs):

@@ -1,15 +1,17 @@
 """Encoders: explicit, reversible to text, refusing what they were not told about."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction as F
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstone import GF, QQ
-from flagstone.encoding import BadEntry, ColumnEncoder, Encoding, Levels
+from flagstone import GF, QQ, FieldEncoder
+from flagstone.encoding import ENCODERS, BadEntry, ColumnEncoder, Encoding, Levels
 from flagstone.errors import FormatError, InputError
 from flagstone.tables import open_table, propose
 
@@ -299,3 +301,13 @@ def test_features_and_label_are_told_apart():
 def test_a_damaged_encoding_is_refused():
     with pytest.raises(FormatError, match="encoders cannot be read"):
         Encoding.from_dict({"field": "GF(2)", "columns": [["a", "nonsense"]], "label": None})
+
+
+@pytest.mark.parametrize("page", ["docs/command-line.md", "docs/guide/encoders.md", FieldEncoder])
+def test_every_kind_is_documented(page):
+    if isinstance(page, str):
+        text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    else:
+        text = page.__doc__
+    written = set(re.findall(r"`(?:COLUMN=|\")?(\w+)(?::[^`]*)?\"?`", text))
+    assert ENCODERS.keys() - written == set()

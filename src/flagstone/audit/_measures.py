@@ -26,7 +26,10 @@ NOTIONS = {
 
 
 class MeasureKind(NamedTuple):
-    """A number for each pair: its least possible value, and that of a pair with a failed run."""
+    """A number for each pair of runs, at most 1, and how a table calls and explains it.
+
+    ``low`` is its least possible value, ``failed`` that of a pair with a failed run.
+    """
 
     label: str
     meaning: str
@@ -60,7 +63,8 @@ SIMILARITIES = {
     ),
 }
 
-_NAMES = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
+#: What ``compare`` may be, other than a function.
+COMPARISONS = ("auto", "fingerprint", "coef", "predictions", *SIMILARITIES)
 #: What the score is, by the kind of a learner.
 SCORES = {
     "classifier": "accuracy",
@@ -142,9 +146,9 @@ class PairComparison:
         name: str | None = None,
         n_fixed: int = 0,
     ) -> None:
-        if not callable(compare) and compare not in _NAMES:
+        if not callable(compare) and compare not in COMPARISONS:
             raise InputError(
-                f"compare must be a function or one of {', '.join(_NAMES)}, got {compare!r}"
+                f"compare must be a function or one of {', '.join(COMPARISONS)}, got {compare!r}"
             )
         if tolerance is not None and not 0 <= tolerance < np.inf:
             raise InputError(f"tolerance must be a number of at least 0, got {tolerance}")

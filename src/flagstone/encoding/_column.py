@@ -150,7 +150,10 @@ class ColumnEncoder(ABC):
 
     @abstractmethod
     def encode(self, values: Array, field: Field) -> Array:
-        """Return the encoded columns, shape (n_rows, width); BadEntry names a bad row."""
+        """Return the encoded columns, shape (n_rows, width); BadEntry names a bad row.
+
+        It refuses missing values (see `missing`) itself: not every source of entries does.
+        """
 
     def encode_known(self, values: Array, field: Field) -> Array:
         """Encode as `encode` does, with zeros for values that are not listed."""

@@ -2,7 +2,7 @@
 
 How entries are encoded, how the encoded columns are called, what is said of them in the words of
 the table, and which columns it is proposed for. To add a kind, write its class and list it at the
-end of this module.
+end of this module: of several kinds that suit a column, the first one listed is proposed.
 """
 
 from __future__ import annotations

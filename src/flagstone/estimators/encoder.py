@@ -48,7 +48,7 @@ class FieldEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     encoders : dict of str to str, optional
         Encoders by column name, in the form of the command line: ``"element"``,
         ``"levels:no,yes"``, ``"onehot:red,green,blue"``, ``"bits:8"``, ``"above:3.5"``,
-        ``"mod"``. Columns without a name are x0, x1, ….
+        ``"mod"``, ``"hex:48"``. Columns without a name are x0, x1, ….
     out_of_field : {"raise", "reduce"}, default="raise"
         With ``"reduce"`` numbers are mapped into the field: floor, then modulo q.
     handle_unknown : {"error", "ignore"}, default="error"

@@ -1,14 +1,17 @@
 """Files of frames are recognised and read; what cannot be read is named with its line."""
 
 import bz2
+import dataclasses
+import re
 import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from flagstone.cli.verbs import CaptureOptions
 from flagstone.errors import InputError
-from flagstone.frames.captures import read_capture
+from flagstone.frames.captures import FORMATS, read_capture
 from flagstone.frames.captures.formats import bitbench_link
 from tests.frames.captures.samples import ABC, REFUSED, SAMPLES, A, B, Sample
 
@@ -43,6 +46,15 @@ def test_samples_are_recognised_and_read(sample: Sample, tmp_path: Path) -> None
     assert sample.columns.items() <= capture.columns[0].items()
     lines = sample.text.split("\n")
     assert all(1 <= place.line <= len(lines) for place in capture.places)
+
+
+def test_every_format_is_in_the_help_and_in_the_guide() -> None:
+    (option,) = (o for o in dataclasses.fields(CaptureOptions) if o.name == "format")
+    assert option.metadata["option"].help == ", ".join(FORMATS)
+    page = Path(__file__).parents[3] / "docs" / "guide" / "frames.md"
+    rows = re.findall(r"^\| (`.*?) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert FORMATS.keys() - named == set()
 
 
 def test_there_are_as_many_samples_as_promised() -> None:
