@@ -58,7 +58,7 @@ def after_bottom(estimator: Any, finding: Finding | None = None) -> list[str | P
     else:
         said = ["; if labels may be wrong, ParityClassifier allows for that with "]
         said += [Parameter("contamination"), "; if the rule may not be linear, it has "]
-        said += [Parameter("degree", 2)]
+        said += [Parameter("degree", 2), " (with more rows or less contamination)"]
     said += [", or add columns that the label depends on"]
     if not known["fit_intercept"]:
         said += ["; allow for a constant with ", Parameter("fit_intercept", True)]
