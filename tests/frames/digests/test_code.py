@@ -28,6 +28,7 @@ SUMS = {
     "bytes": Sum((64, 72), 8, (0, 64), 8, 1, 256, 0x5A),
     "minus bytes, xor": Sum((64, 72), 8, (8, 64), 8, -1, 256, 0x11, xor=0xC3),
     "nibbles, lowest bit first": Sum((64, 72), 8, (4, 64), 4, 1, 256, 0, turned=True),
+    "low nibble first": Sum((60, 68), 8, (0, 60), 4, 1, 256, 0, little=True),
     "four bits": Sum((64, 68), 4, (0, 64), 4, -1, 16, 3),
     "carries around": Sum((64, 72), 8, (0, 64), 8, 1, 255, 0, zero=255),
     "words, lowest byte first": Sum((48, 64), 16, (0, 48), 16, 1, 65536, 9, little=True),

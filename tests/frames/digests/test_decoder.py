@@ -122,6 +122,7 @@ CASES = {
     "add_bytes(": (lambda d: sum(d) + 0x5A & 255, 8),
     "- (add_bytes(": (lambda d: -sum(d) & 255, 8),
     "add_nibbles(": (lambda d: nibbles(d) & 255, 8),
+    "add_nibbles( low nibble first": (lambda d: nibbles(d) << 4 & 0xF0 | nibbles(d) >> 4 & 15, 8),
     "% 100": (lambda d: sum(d) % 100, 8),
     "add_nibbles( 4 bits": (lambda d: nibbles(d) & 15, 4),
     "add_bytes( 16 bits": (lambda d: sum(d), 16),

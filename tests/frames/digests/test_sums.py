@@ -69,6 +69,24 @@ def test_the_complement_of_a_sum_with_carries_is_never_all_ones():
     assert digest.rule.broken(fresh).tolist() == [False, True]
 
 
+@pytest.mark.parametrize("n_nibbles", [14, 15])
+def test_sums_of_nibbles_with_the_low_nibble_first(n_nibbles):
+    """As Oregon Scientific sends them, at a byte or between two."""
+    rng = np.random.default_rng(n_nibbles)
+    data = rng.integers(0, 16, size=(300, n_nibbles))
+    total = data.sum(axis=1) + 0x11 & 255
+    rest = rng.integers(0, 16, size=(300, n_nibbles % 2))
+    body = np.hstack([data, np.column_stack([total & 15, total >> 4]), rest])
+    X = np.unpackbits((body[:, ::2] << 4 | body[:, 1::2]).astype(np.uint8), axis=1)
+    (digest,) = name_sums([f"x{i}" for i in range(X.shape[1])], X)
+    assert digest.name == "sum of nibbles, 8 bits, low nibble first"
+    assert digest.rule.check == (4 * n_nibbles, 4 * n_nibbles + 8)
+    assert digest.rule.data == (0, 4 * n_nibbles)
+    assert (digest.parameters["constant"], digest.parameters["nibbles_swapped"]) == ("0x11", True)
+    assert digest.formula.endswith("modulo 256, lowest nibble first")
+    assert not digest.rule.broken(X).any()
+
+
 def test_sums_of_four_bits():
     X, frame, _ = carried(lambda d: NIBBLES(d) & 15, 4, 3)
     (digest,) = name_sums(frame.names, X)

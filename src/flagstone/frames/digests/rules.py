@@ -97,7 +97,8 @@ class Solved:
 class Sum:
     """check = constant ± the sum of units, modulo 2^w, or 2^w − 1 where carries come around; ⊕ xor.
 
-    ``turned`` says that the lowest bit of each byte, or nibble, stands first.
+    ``turned`` says that the lowest bit of each byte, or nibble, stands first; ``little`` that the
+    lower byte of a check of 16 bits does, or the lower nibble of one of 8.
 
     Examples
     --------
@@ -266,17 +267,21 @@ def product(X: Array, masks: Array) -> Array:
 def units(X: Array, size: int, little: bool = False, turned: bool = False) -> Array:
     """Return the bits of rows as numbers of this many bits, shape (n_rows, n_units).
 
+    ``little`` says that the lower half of each number stands first.
+
     >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4).tolist()
     [[10, 3]]
     >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 4, turned=True).tolist()
     [[5, 12]]
+    >>> units(np.array([[1, 0, 1, 0, 0, 0, 1, 1]]), 8, little=True).tolist()
+    [[58]]
     """
     parts = X.reshape(len(X), X.shape[1] // size, size).astype(np.int64)
     if turned:
         inner = parts.reshape(len(X), -1, min(size, 8))[:, :, ::-1]
         parts = inner.reshape(parts.shape)
-    if little and size == 16:
-        parts = np.concatenate([parts[:, :, 8:], parts[:, :, :8]], axis=2)
+    if little:
+        parts = np.roll(parts, size // 2, axis=2)
     weights: Array = np.int64(1) << np.arange(size - 1, -1, -1)
     return np.asarray(parts @ weights)
 

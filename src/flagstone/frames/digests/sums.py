@@ -35,9 +35,10 @@ _OPPOSITE, _COMPARED = 0.95, 512
 #: Of frames with more bits, less is tried.
 _LONG = 256
 
-#: Width of the check, of what is added, and whether the lowest byte stands first.
+#: Width of the check, of what is added, and whether the lower half of the check stands first.
 _KINDS = (
     *((8, unit, False) for unit in (8, 4, 6, 3, 2)),
+    (8, 4, True),
     *((unit, unit, False) for unit in (6, 4, 3, 2)),
     (4, 2, False),
     *((16, unit, little) for unit in (8, 16) for little in (False, True)),
@@ -161,7 +162,8 @@ def _order(fit: _Fit) -> tuple[int, ...]:
     length = rule.data[1] - rule.data[0]
     odd = rule.modulus & rule.modulus - 1
     constant = rule.constant != 0 and rule.width >= 8  # a narrow one is 0 by chance
-    strange = (rule.xor != 0, rule.turned, odd != 0, constant, rule.sign < 0)
+    swapped = rule.little and rule.width == 8
+    strange = (rule.xor != 0, rule.turned, swapped, odd != 0, constant, rule.sign < 0)
     return (-rule.width, -rule.check[0], *map(int, strange), -length, rule.unit, -fit.n_fit)
 
 
@@ -175,7 +177,8 @@ def _candidates(X: Array, same: Array | None, narrowest: float) -> Iterator[Sum]
         for width, unit, little in _KINDS:
             if width < narrowest:
                 continue
-            starts: Sequence[int] = range(0, Y.shape[1] - width + 1, min(width, 8))
+            step = 4 if unit == 4 else min(width, 8)
+            starts: Sequence[int] = range(0, Y.shape[1] - width + 1, step)
             if Y.shape[1] > _LONG:  # of long frames, only checks near an end, of bytes
                 starts = [*starts[:4], *starts[-4:]] if unit >= 8 and not turned else []
             for start in starts:
@@ -275,13 +278,15 @@ def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
     head = f"{start} {sign} " if rule.constant or rule.sign < 0 else ""
     name = f"{'minus the ' if rule.sign < 0 else ''}sum of {unit}, {rule.width} bits"
     name += ", with end-around carry" if carry else ", modulo 100" if rule.modulus == 100 else ""
+    if rule.little and rule.width == 8:
+        name += ", low nibble first"
     formula = f"additive, not linear: {head}sum of the {unit} of {data}, modulo {rule.modulus}"
     if carry:
         formula += f" (0 written as {hex_text(rule.zero, rule.width)})"
     if rule.xor:
         formula += f", then ⊕ {xorout}"
     if rule.little:
-        formula += ", lowest byte first"
+        formula += f", lowest {'nibble' if rule.width == 8 else 'byte'} first"
     if rule.turned:
         formula += ", lowest bit first"
     return Digest(
@@ -297,6 +302,7 @@ def _described(names: Sequence[str], rule: Sum, bits: int) -> Digest:
             "xorout": xorout,
             "carry": "end-around" if carry else "dropped",
             "byte_order": ("little" if rule.little else "big") if rule.width > 8 else None,
+            "nibbles_swapped": rule.little and rule.width == 8,
             "order": "lowest bit first" if rule.turned else "as written",
             "data": names_of(names, rule.columns),
         },
