@@ -60,6 +60,25 @@ def test_a_reflected_crc_that_covers_an_xor_is_found_in_its_byte(name, little, n
     assert (xor.name, xor.columns[0]) == ("XOR of bytes", f"x{8 * n_bytes}")
 
 
+@pytest.mark.parametrize("fill", [0, 1])
+def test_zeros_that_fill_the_last_byte_are_part_of_a_crc(fill):
+    """Rubicson: 28 bits and four zeros enter the CRC, which stands in the place of the zeros."""
+    data = payload(4, 300, 4)
+    data[:, 3] &= 0xF0
+    checks = crc8(np.insert(data, 4, 1, axis=1) if fill else data, 0x31, 0x6C)
+    X = bits(data, checks)[:, [*range(28), *range(32, 40)]]
+    (digest,) = search(names(X), X)
+    assert digest.rows_broken == 0
+    if fill:  # more than zeros is not in the frame
+        assert digest.kind == "lfsr"
+        return
+    assert digest.name == "CRC-8 with polynomial 0x31 and 4 bits that are not in the frame"
+    assert digest.formula == (
+        "polynomial 0x31, init 0x6c with xorout 0, or init 0 with xorout 0x82, over x0..x27, "
+        "then 4 bits 0, in the place of those not in the frame"
+    )
+
+
 @pytest.mark.parametrize("n", [100, 280, 530, 4096])
 def test_random_frames_usually_show_nothing_however_few(n):
     X = bits(payload(3, n, 32))

@@ -46,8 +46,8 @@ _TELLING = 8
 _SHARE, _FEWEST = 0.6, 2
 #: Where the lengths leave more bits of init open than this, it is not told.
 _EXCESS = 8
-#: The most bytes after the data that are not in the frame.
-_MOST_APPENDED = 2
+#: How many bits after the data are not in the frame: zeros that fill a byte, or bytes by case.
+_FILL, _APPENDED = 4, (8, 16)
 _REFLECTED = {"as written": False, "lowest bit of each byte first": True}
 
 
@@ -70,37 +70,39 @@ def crc_of(frame: Frame, columns: tuple[int, ...], found: Sequence[Register]) ->
                 candidates.append((rank_of, digest))
     if candidates:
         return min(candidates, key=lambda pair: pair[0])[1]
-    return _longer(frame, columns, found) if frame.by_case else None
+    return _longer(frame, columns, found)
 
 
 def _longer(frame: Frame, columns: tuple[int, ...], found: Sequence[Register]) -> Digest | None:
-    """Name a CRC of a known polynomial whose data end with bytes that are not in the frame.
+    """Name a CRC of a known polynomial whose data end with bits that are not in the frame.
 
-    AUTOSAR appends a data id that depends on the counter. Without cases, an LFSR digest is meant,
-    whose key may be the same by chance.
+    Rubicson fills the last byte with zeros; AUTOSAR appends a data id that depends on the counter.
+    Without cases, no bytes are appended: an LFSR digest is meant, whose key may be the same by
+    chance.
     """
     known = {k.poly for k in CATALOGUE if k.width == len(columns)}
-    for n_bytes in range(1, _MOST_APPENDED + 1):
+    for n_bits in _APPENDED if frame.by_case else (_FILL,):
         for register in found:
             for seen in (register, register.mirrored()):
                 w, layout = seen.layout.width, seen.layout
                 if (
-                    seen.key == power(w + 8 * n_bytes, seen.poly)
+                    seen.key == power(w + n_bits, seen.poly)
                     and seen.poly ^ 1 << w in known
+                    and (len(layout.data) + n_bits) % 8 == 0
                     and _REFLECTED.get(layout.order) == seen.backwards
                     and not (-1 in layout.data or layout.filled or layout.swapped)
                 ):
-                    return _described(frame, columns, seen, n_bytes)
+                    return _described(frame, columns, seen, n_bits)
     return None
 
 
 def _described(
     frame: Frame, columns: tuple[int, ...], register: Register, appended: int = 0
 ) -> Digest:
-    """Return a CRC, whose data may go on with some bytes: these are taken to be zeros."""
+    """Return a CRC, whose data may go on with some bits: these are taken to be zeros."""
     layout, w = register.layout, register.layout.width
     low = register.poly ^ 1 << w
-    bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data] + [0] * 8 * appended
+    bits = [0 if i < 0 else int(frame.point[i]) for i in layout.data] + [0] * appended
     word = number(int(frame.point[i]) for i in layout.word)
     skipped, known = (0, []) if appended else _catalogued(frame, register, bits, word)
     # constant bytes may be covered or not: without them where that needs neither init nor xorout
@@ -124,8 +126,10 @@ def _described(
         "xorout_if_init_is_0": hex_text(reflected(effect, w, register.backwards), w),
         "note": "frames of one length show init and xorout only together",
     }
-    if appended:
-        parameters["bytes_not_in_frame"] = appended
+    if appended == _FILL:
+        parameters["bits_not_in_frame"] = appended
+    elif appended:
+        parameters["bytes_not_in_frame"] = appended // 8
     elif known:
         covered = names_of(frame.names, layout.covered(skipped))
         parameters["catalogued"] = [_entry(one, covered) for one in known]
@@ -150,9 +154,15 @@ def crc_name(given: Mapping[str, Any]) -> str:
     """Return what the catalogue calls a CRC, or its polynomial."""
     names = dict.fromkeys(entry["name"] for entry in given.get("catalogued", ()))
     plain = f"CRC-{given['width']} with polynomial {given['poly']}"
-    if n := given.get("bytes_not_in_frame"):
-        plain += f" and {counted(n, 'byte')} that {'is' if n == 1 else 'are'} not in the frame"
+    if some := _appended(given):
+        plain += f" and {some} that {'is' if some == '1 byte' else 'are'} not in the frame"
     return " or ".join(names) or plain
+
+
+def _appended(given: Mapping[str, Any]) -> str:
+    """Return how much of the data is not in the frame, as text; empty if nothing is."""
+    found = ((given.get(f"{unit}s_not_in_frame"), unit) for unit in ("byte", "bit"))
+    return next((counted(n, unit) for n, unit in found if n), "")
 
 
 def crc_formula(names: Sequence[str], given: Mapping[str, Any]) -> str:
@@ -176,8 +186,8 @@ def crc_formula(names: Sequence[str], given: Mapping[str, Any]) -> str:
     if given["nibbles_swapped"]:
         parts.append("nibbles of the check swapped")
     parts.append(f"over {span_text(names, columns_of(names, known['data']))}")
-    if n := given.get("bytes_not_in_frame"):
-        parts.append(f"then {counted(n, 'byte')} 0, in the place of those not in the frame")
+    if some := _appended(given):
+        parts.append(f"then {some} 0, in the place of those not in the frame")
     if given["check_counts_as_zeros"]:
         parts.append("the check itself as zeros")
     formula = ", ".join(parts)
@@ -279,7 +289,7 @@ def joined(
     check = digest.rule.checks
     data = columns_of(names, given["data"])
     usual = [*range(data[0], check[0])] == data if data else False
-    if not usual or given["check_counts_as_zeros"] or given["nibbles_swapped"]:
+    if not usual or _appended(given) or given["check_counts_as_zeros"] or given["nibbles_swapped"]:
         return digest
     w, poly = given["width"], int(given["poly"], 16) | 1 << given["width"]
     effects = {}

@@ -181,8 +181,9 @@ def _outermost(frame: Frame, taken: Set[int], thorough: bool) -> Digest | None:
                 first = named
             elif best.kind == "crc" and named.columns == first.columns:
                 return named
-            # which may be a CRC that covers constant bytes at the end, too
-            if best.kind != "lfsr" and "bytes_not_in_frame" not in best.parameters:
+            # which may be a CRC that covers constant bits at the end, too
+            appended = {"bytes_not_in_frame", "bits_not_in_frame"} & {*best.parameters}
+            if best.kind != "lfsr" and not appended:
                 break
         if first is not None:
             return first
