@@ -115,7 +115,7 @@ class RuleReader:
             raise BottomError(
                 "the answer is ⊥: no linear rule fits the rows that were kept (their span contains "
                 "0…0 with a non-zero label)",
-                *after_bottom(self, self._ask()),
+                *after_bottom(self, getattr(self, "finding_", None)),
                 *MAJORITY,
             )
         elements = rule.predict(rows)
