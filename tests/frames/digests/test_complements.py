@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flagstone.frames.digests import frame_code
+from flagstone.frames.digests.catalogue import CATALOGUE
 from flagstone.frames.digests.complements import name_complement
 from tests.frames.digests import oracle
 from tests.frames.digests.test_code import good, in_python
@@ -108,6 +109,19 @@ def test_a_payload_that_is_sent_twice_is_no_evidence_where_it_cancels(n_ids, see
         frames.append(start + data + bytes(byte ^ mask for byte in data))
     X = np.unpackbits(np.array([list(frame) for frame in frames], dtype=np.uint8), axis=1)
     assert named(X, 0)[1] == []
+
+
+@pytest.mark.parametrize("mask", [0, 255])
+@pytest.mark.parametrize("name", ["CRC-8/NRSC-5", "CRC-8/MAXIM-DOW", "CRC-16/KERMIT"])
+def test_a_crc_over_a_payload_that_is_sent_twice(name, mask):
+    known = next(known for known in CATALOGUE if known.name == name)
+    data = np.random.default_rng(10).integers(0, 256, size=(200, 4))
+    data = np.hstack([data, data ^ mask])
+    checks = [oracle.crc(row, known) for row in data.tolist()]
+    (digest,) = named(oracle.frames(data, checks, known.width), 0)[1]
+    assert name in digest.name.split(" or ")
+    assert digest.rule.columns == tuple(range(64, 64 + known.width))
+    assert (digest.rule.matrix[:, :64].any(axis=0)).all()
 
 
 def test_other_bytes_are_not_named():

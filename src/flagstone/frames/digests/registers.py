@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -284,7 +284,7 @@ def _common(pairs: list[tuple[int, int]], w: int) -> int | None:
         if i:
             common = gcd(common, times(a, f) ^ times(e, b))
         if common:
-            common >>= (common & -common).bit_length() - 1  # x itself is never a factor of p
+            common = _odd(common)
             if common.bit_length() <= w:
                 return None
     return common
@@ -295,10 +295,28 @@ def _polynomials(pairs: list[tuple[int, int]], w: int) -> list[int]:
     if not common:
         return []
     excess = common.bit_length() - 1 - w
-    if not 0 <= excess <= _SLACK:
-        return []
+    if excess > _SLACK:
+        return _beside(common, _odd(reduce(gcd, (a for a, _ in pairs))), w)
     factors = [q for q in range(1 << excess, 2 << excess) if not modulo(common, q)]
     return sorted({quotient(common, q) for q in factors})
+
+
+def _beside(common: int, shared: int, w: int) -> list[int]:
+    """Return polynomials of this width where all data share a factor, as data sent twice do.
+
+    What is left without it lacks the factors that p has in common with it.
+    """
+    left = quotient(common, shared)
+    missing = w + 1 - left.bit_length()
+    if not 0 <= missing <= _SLACK:
+        return []
+    factors = [q for q in range(1 << missing, 2 << missing) if not modulo(shared, q)]
+    return [times(left, q) for q in factors]
+
+
+def _odd(a: int) -> int:
+    """Return a polynomial without its factors x: x itself is never a factor of p."""
+    return a >> (a & -a).bit_length() - 1
 
 
 def _key(pairs: list[tuple[int, int]], poly: int, w: int, n_data: int) -> int | None:
