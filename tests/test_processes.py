@@ -101,7 +101,7 @@ def test_no_more_processes_than_processors_or_calls(monkeypatch, n_jobs, calls, 
 
         def __call__(self, jobs):
             assert os.environ["PYTHONSAFEPATH"] == "1"
-            yield from [divmod(*given[1]) for _, given, _ in jobs]
+            yield from [function(*given) for _, (_, function, given), _ in jobs]
 
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
@@ -133,3 +133,25 @@ def test_a_pool_that_is_closed_early_leaves_no_traceback(capfd, monkeypatch):
         thread.start()
         thread.join()
         assert ("KeyError: 1" in capfd.readouterr().err) == printed
+
+
+WORKERS = """
+import os, sys, time
+from flagstone.processes import in_processes
+
+def work(seconds):
+    print("at work", flush=True)
+    time.sleep(seconds)
+
+os.cpu_count = lambda: 2
+list(in_processes(work, [(100,)] * 2, 2))
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path):
+    (tmp_path / "workers.py").write_text(WORKERS)
+    words = [sys.executable, "workers.py"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as first:
+        assert [first.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
+        first.kill()
+        first.communicate(timeout=60)  # until all have closed it

@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -125,7 +127,7 @@ def in_processes(
     from joblib import Parallel, delayed
 
     with safe_path():
-        calls = (delayed(_deaf)(function, given) for given in arguments)
+        calls = (delayed(_call)(os.getpid(), function, given) for given in arguments)
         with contextlib.ExitStack() as stack:
             with held_signals(), deaf_children():
                 values = Parallel(n_jobs=wanted, return_as="generator")(calls)
@@ -165,7 +167,25 @@ def safe_path() -> Iterator[None]:
             os.environ["PYTHONSAFEPATH"] = before
 
 
-def _deaf(function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+def _call(first: int, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
     """Call a function in a worker; Ctrl-C, which reaches all processes, is for the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with(first)
     return function(*given)
+
+
+@cache
+def _end_with(first: int) -> None:
+    """Let this worker end when the process that started it ends, however that comes.
+
+    A process that is killed, or that a library ends, cannot stop its workers.
+    """
+    if os.getppid() == first:
+        with contextlib.suppress(RuntimeError):  # no room for a thread
+            threading.Thread(target=_watch, args=(first,), daemon=True).start()
+
+
+def _watch(first: int) -> None:
+    while os.getppid() == first:
+        time.sleep(1)
+    os._exit(1)
