@@ -459,9 +459,9 @@ def test_a_later_window_comes_before_more_rows_and_with_its_contamination():
     """More rows for a window that starts too early mislead: a later one needs no more rows."""
     small = {"window": Window("index", 3, 10), "rho": None, "certificate": CERTIFICATE}
     later = "thresholds 5..60{} would be certified here: choose the window on pilot rows (plan)"
-    more = "with this window about 4,000 rows of this kind, often far fewer, would certify"
+    more = "with the present window about 4,000 rows of this kind, often far fewer, would certify"
     said = next_step(promise(contamination=0.002, **small))
-    assert later.format(" (such as contamination 0.004)") in said
+    assert later.format(" (as with contamination 0.004)") in said
     assert said.index("thresholds 5..60") < said.index(more)
     assert later.format("") in next_step(promise(**small))  # no contamination was stated
     wide = small | {"window": Window("index", 3, 59)}  # from 5 on, it would end after 60

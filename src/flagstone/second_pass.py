@@ -55,12 +55,9 @@ _DEDUPLICATE = "count each run once (deduplicate-runs, on the command line)"
 
 
 def _burst(levels: Sequence[Counted]) -> str | None:
-    """Why rows depend on each other, if those outside a level come in runs; None otherwise.
-
-    A level that holds few rows may be the span of the last ones, so that those outside come first.
-    """
+    """Why rows depend on each other, if those outside a level come in runs; None otherwise."""
     for level in levels:
-        if level.in_runs and level.outside <= level.n_rows // 2:
+        if level.shows_dependence:
             return (
                 f"rows that break equations come in runs ({level.outside:,} of them in "
                 f"{counted(level.runs, 'run')}), so that rows depend on each other"

@@ -603,7 +603,7 @@ def next_step(g: Guarantee) -> str | None:
             "the window on pilot rows (plan), then answer on fresh ones"
         )
     if second.rows_needed is not None:
-        this = "with this window " * bool(steps)
+        this = "with the present window " * bool(steps)
         rows = f"{this}about {second.rows_needed:,} rows of this kind, often far fewer,"
         steps.append(f"{rows} would certify agreement ≥ {agreement(goal)}")
     steps = steps or ["measure with an audit, or compare windows by their trade-off"]
@@ -621,7 +621,7 @@ def _by_contamination(g: Guarantee, first: int, last: int | None = None) -> str:
         return ""
     share = Decimal(start) / g.setup.n_rows
     stated = _rounded(share, share.adjusted() - 1, ROUND_CEILING)
-    return f" (such as contamination {float(stated):g})"
+    return f" (as with contamination {float(stated):g})"
 
 
 def hypotheses(g: Guarantee) -> tuple[str, ...]:

@@ -433,3 +433,19 @@ def test_a_learner_named_by_its_file(run, place):
     done = run(*words, "kinds.py:make", "--pairs", "2")
     assert done.code == 1
     assert "give the module without its suffix: kinds:make" in done.err
+
+
+def test_a_warning_that_every_run_repeats_is_printed_once(run, place):
+    (place / "repeats.py").write_text(
+        "import warnings\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Learner(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        warnings.warn('it did not converge', UserWarning)\n"
+        "        return super().fit(X, y)\n"
+    )
+    rows = "".join(f"{i % 7},{i % 2}\n" for i in range(80))
+    (place / "t.csv").write_text("a,y\n" + rows)
+    done = run("audit", "t.csv", "-l", "y", "--learner", "repeats:Learner", "--pairs", "3")
+    assert done.code == 0
+    assert done.err.count("it did not converge") == 1

@@ -110,9 +110,9 @@ def remarks(finding: Finding, shown: int) -> list[tuple[str, str]]:
     if finding.directions:
         kept = [d["count"] for d in finding.directions if d["kept"]]
         lost = [d["count"] for d in finding.directions if not d["kept"]]
-        text = f"{len(kept)} kept, each in {_sets(kept)}" if kept else "none kept"
+        text = f"{len(kept)} kept, {_sets(kept)}" if kept else "none kept"
         if lost:
-            text += f"; {len(lost)} left out, each in {_sets(lost)}"
+            text += f"; {len(lost)} left out, {_sets(lost)}"
         lines.append(("directions", text))
     if finding.seed is not None:
         share = " (drawn afresh: publish it to be replicable)" if finding.seed_is_fresh else ""
@@ -152,7 +152,8 @@ def places_text(count: int, total: int, places: Sequence[Sequence[Any]]) -> str:
 
 def _sets(counts: Sequence[int]) -> str:
     low, high = min(counts), max(counts)
-    return counted(high, "set") if low == high else f"{number(low)} to {number(high)} sets"
+    sets = counted(high, "set") if low == high else f"{number(low)} to {number(high)} sets"
+    return f"{'each ' * (len(counts) > 1)}in {sets}"
 
 
 def check_outputs(options: OutputOptions) -> None:

@@ -112,7 +112,7 @@ def _guarded(function: Callable[[], int]) -> int:
             # those of libraries are for developers
             for kind in (DeprecationWarning, PendingDeprecationWarning):
                 warnings.simplefilter("ignore", kind)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _Warnings()
             code = OK
             try:
                 with AT_END:
@@ -188,6 +188,14 @@ def _worded(message: object) -> str:
     return str(message)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    if signal_seen() is None:
-        print_stderr(f"warning: {_worded(message)}")
+class _Warnings:
+    """Prints each warning once: a library may repeat one in every run of an audit."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        text = _worded(message)
+        if signal_seen() is None and text not in self._said:
+            self._said.add(text)
+            print_stderr(f"warning: {text}")

@@ -12,6 +12,7 @@ from flagstone.guarantees.binomial import binomial_least
 from flagstone.guarantees.coverage import (
     PILOT_FACTOR,
     SHARE_OF_START,
+    chance_of_runs,
     come_in_runs,
     contains_failure,
     counted_certificate,
@@ -26,6 +27,8 @@ from flagstone.markup import card, table
 CONFIDENCE = 0.99
 #: An answer that leaves out more than this share of future rows is not worth acting on.
 MOST_OUTSIDE = 0.5
+#: Runs that are less likely than this show that rows depend on each other.
+_DEPENDENT = 1e-6
 #: A fresh answer that lacks some equation more often than this is not said to contain them.
 MOST_LACKING = 0.05
 #: Outside this many levels of its flag a pilot of a stream has rows counted.
@@ -166,6 +169,16 @@ class Counted:
     def in_runs(self) -> bool:
         """Whether the rows outside come in runs, as independent ones hardly ever do (S43)."""
         return come_in_runs(self.n_rows, self.outside, self.runs)
+
+    @property
+    def shows_dependence(self) -> bool:
+        """Whether they come in so few runs that rows certainly depend on each other.
+
+        Of a level that holds fewer than half of the rows that does not follow: it may be the span
+        of the last ones, so that those outside come first.
+        """
+        few = chance_of_runs(self.n_rows, self.outside, self.runs) <= _DEPENDENT
+        return few and 2 * self.outside <= self.n_rows
 
     def certified(self, ambient_dim: int, confidence: float) -> Counted:
         """Return it with what the counts certify, as their share of this confidence (S42)."""
